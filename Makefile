@@ -31,7 +31,7 @@ test-kernels: .venv/dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels $(shell grep -rl --include='*.py' 'mark\.kernels' tests papers)
 
 # the core tests with the oldest versions that pyproject.toml allows, in an environment of their own
-CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation features io rankers rules sampling training cli)
+CORE := tests/test_*.py $(addprefix tests/,_util discretize evaluation fusion io rankers rules sampling selection text cli)
 test-lowest: .venv/lowest/done
 	.venv/lowest/bin/python -m pytest $(SIDE_BY_SIDE) $(CORE) --ignore tests/cli/test_labels.py
 
@@ -94,11 +94,11 @@ clean:
 	@echo "Installing the oldest versions allowed into .venv/lowest ..." >&2
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
 	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct --only-binary :all: \
-		--no-binary rulerank -e '.[pandas,peers,postgres,report,text]'
-	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python pytest pytest-xdist hypothesis pytrec-eval-terrier ir-measures
+		--no-binary rulerank -e '.[pandas,compare,postgres,report,text]'
+	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python pytest pytest-xdist hypothesis pytrec-eval-terrier
 	@touch $@
 
 .venv/bench: .venv/dev
-	@echo "Installing the peers to measure against into .venv ..." >&2
+	@echo "Installing the competing libraries to measure against into .venv ..." >&2
 	$(call install,.[bench])
 	@touch $@

@@ -58,7 +58,7 @@ def add_up(system: str, folder: Path) -> pl.DataFrame:
     if system == "rulerank":
         import rulerank as rr
 
-        return rr.read_clicks(folder).table
+        return rr.clicks.read_clicks(folder).table
     import duckdb
 
     return duckdb.sql(

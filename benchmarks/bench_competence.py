@@ -1,6 +1,6 @@
 """Fit and predict of DC3A over the seven metrics against RE-GR's, on one fold: python benchmarks/bench_competence.py
 
-RULERANK_DATA may name the folder with letor3-ohsumed; without it a synthetic world of the same size is used.
+RULERANK_DATA may name the folder with letor3-ohsumed; without it a synthetic synthetic of the same size is used.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def main() -> None:
         fold = rr.read_folds(f"{folder}/letor3-ohsumed")[0]
         train, test = fold.train, fold.test
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        train = rr.make_ranking(n_queries=63, docs_per_query=150, n_features=45, seed=0)
-        test = rr.make_ranking(n_queries=22, docs_per_query=150, n_features=45, seed=1)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        train = rr.datasets.make_ranking(n_queries=63, docs_per_query=150, n_features=45, seed=0)
+        test = rr.datasets.make_ranking(n_queries=22, docs_per_query=150, n_features=45, seed=1)
     rankers = {
         "RE-GR": rr.GlobalRules(votes="mean"),
         "DC3A": rr.Competence(literal=True),

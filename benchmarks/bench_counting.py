@@ -12,7 +12,7 @@ import time
 import numpy as np
 from numba import njit
 
-from rulerank.rules.engine import Engine
+from rulerank.rules.engine import Engine, Tables, table_mib
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import BinCounts, Counter, Rows
 from rulerank.rules.votes import VOTES
@@ -51,15 +51,17 @@ def main() -> None:
     for max_size in (2, 3):
         layout = Layout.over(counts.n_bins, max_size)
         training = counts.training(1)
+        need = table_mib(layout, VOTES["mean"], training) / 1024
         start = time.perf_counter()
-        engine = Engine.learn(rows, layout, VOTES["mean"], training, memory_budget=8192)
+        engine = Engine.learn(rows, layout, VOTES["mean"], training)
         engine.score(documents)
         seconds = time.perf_counter() - start
         steps = layout.n_sets * (N_TRAIN + N_TEST)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform != "darwin" else 2**30)
         print(
             f"size {max_size}: {layout.n_sets:,} sets, {N_TRAIN:,} + {N_TEST:,} rows in {seconds:.2f} s, "
-            f"{steps / seconds:.2e} rows x sets per second; peak memory {peak:.2f} GiB"
+            f"{steps / seconds:.2e} rows x sets per second; tables take {need:.2f} GiB "
+            f"({'built' if isinstance(engine.kept, Tables) else 'one pass instead'}); peak memory {peak:.2f} GiB"
         )
 
 

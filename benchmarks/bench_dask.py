@@ -29,14 +29,16 @@ def main() -> None:
 
     alone = best_of_two(in_memory)
     print(f"in memory {alone:.1f} s")
-    print(f"streamed {best_of_two(lambda: rr.fit_parts(rr.GlobalRules(), files)) / alone:.2f} times that")
+    print(f"streamed {best_of_two(lambda: rr.scale.fit_partitions(rr.GlobalRules(), files)) / alone:.2f} times that")
     seconds = {}
     for n_workers in (1, 2):
         with (
             LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster) as client,
         ):
-            seconds[n_workers] = best_of_two(lambda client=client: rr.fit_parts(rr.GlobalRules(), files, client=client))
+            seconds[n_workers] = best_of_two(
+                lambda client=client: rr.scale.fit_partitions(rr.GlobalRules(), files, client=client)
+            )
         print(f"Dask, {n_workers} worker{'s' * (n_workers > 1)}: {seconds[n_workers] / alone:.2f} times that")
     print(f"two workers are {seconds[1] / seconds[2]:.2f} times as fast as one")
 

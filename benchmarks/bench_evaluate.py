@@ -26,7 +26,7 @@ def main() -> None:
         import pytrec_eval
         import ranx
     except ImportError as error:
-        print(f"skipped: {error}; install the peers with: pip install 'rulerank[bench]'")
+        print(f"skipped: {error}; install the competing libraries with: pip install 'rulerank[bench]'")
         return
     rng = np.random.default_rng(0)
     n_rows = N_QUERIES * N_DOCS

@@ -1,6 +1,6 @@
 """One explanation, why one document is above another, contributions; SHAP's TreeExplainer on LambdaMART beside it.
 
-OHSUMED's fold 1 (45 features) when RULERANK_DATA is set, else a synthetic world of 45 features.
+OHSUMED's fold 1 (45 features) when RULERANK_DATA is set, else a synthetic synthetic of 45 features.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def main() -> None:
     if os.environ.get("RULERANK_DATA"):
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_ranking(n_queries=100, n_features=45, seed=0)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        data = rr.datasets.make_ranking(n_queries=100, n_features=45, seed=0)
     print(f"{data!r}; every feature is used\n")
     a, b = data.X[0], data.X[7]
     seconds = {SHAP: time_of_shap(data, a)}

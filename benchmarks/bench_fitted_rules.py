@@ -2,7 +2,8 @@
 
     python benchmarks/bench_fitted_rules.py [--rows 1000,10000,100000,1000000] [--rounds 3] [--plot growth.svg]
 
-Worlds with 46 features and 40 documents a query; both sides have one thread and run in turn in the same process, so
+Synthetic sets with 46 features and 40 documents a query; both sides have one thread and run in turn in the same
+process, so
 that the ratio holds on a busy machine too. LightGBM learns LambdaRank, all 500 trees, without early stopping.
 """
 
@@ -32,11 +33,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of each side, in turn; one above 200,000 rows")
     parser.add_argument("--plot", help="an SVG of both sides' growth")
     given = parser.parse_args()
-    rr.FittedRules(n_jobs=1).fit(world(2_000))  # loads the compiled loops
+    rr.FittedRules(n_jobs=1).fit(synthetic(2_000))  # loads the compiled loops
     print(f"{'rows':>10}{'FittedRules':>14}{'LightGBM':>12}{'ratio':>9}   seconds of one core")
     found = []
     for n_rows in map(int, given.rows.split(",")):
-        data = world(n_rows)
+        data = synthetic(n_rows)
         rounds = 1 if n_rows > 200_000 else given.rounds
         ours, theirs = in_turn(lambda d=data: rr.FittedRules(n_jobs=1).fit(d), lambda d=data: lightgbm(d), rounds)
         found.append((n_rows, ours, theirs))
@@ -46,8 +47,8 @@ def main() -> None:
         plot(found, given.plot)
 
 
-def world(n_rows: int) -> rr.Dataset:
-    return rr.make_ranking(n_queries=n_rows // DOCS, docs_per_query=DOCS, n_features=N_FEATURES, seed=0)
+def synthetic(n_rows: int) -> rr.Dataset:
+    return rr.datasets.make_ranking(n_queries=n_rows // DOCS, docs_per_query=DOCS, n_features=N_FEATURES, seed=0)
 
 
 def in_turn(one: Callable[[], object], other: Callable[[], object], rounds: int) -> tuple[float, float]:
@@ -70,7 +71,7 @@ def lightgbm(data: rr.Dataset) -> None:
 
 def predict() -> None:
     """Score the 100 documents of a query many times with both."""
-    data, query = world(20_000), rr.make_ranking(1, 100, N_FEATURES, seed=1).X
+    data, query = synthetic(20_000), rr.datasets.make_ranking(1, 100, N_FEATURES, seed=1).X
     fitted, voting = (ranker.fit(data) for ranker in (rr.FittedRules(n_jobs=1), rr.GlobalRules(n_jobs=1)))
 
     def often(ranker: rr.FittedRules | rr.GlobalRules) -> Callable[[], object]:

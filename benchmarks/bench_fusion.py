@@ -1,7 +1,7 @@
 """Fusions beside ranx on the same runs, and all seven metrics at once beside one.
 
 Runs: synthetic, 10 runs of 1,000 documents each, without ties. Metrics: OHSUMED's fold 1 when RULERANK_DATA is set,
-else a synthetic world.
+else a synthetic synthetic.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def metrics() -> None:
         fold = f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1"
         train, test = rr.read_letor(f"{fold}/train.txt"), rr.read_letor(f"{fold}/test.txt")
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        train, test = rr.make_ranking(n_queries=100, seed=0), rr.make_ranking(n_queries=30, seed=1)
-    mdlp = rr.MDLP().fit(train.X, train.y)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        train, test = rr.datasets.make_ranking(n_queries=100, seed=0), rr.datasets.make_ranking(n_queries=30, seed=1)
+    mdlp = rr.discretize.MDLP().fit(train.X, train.y)
     rows = Rows.of(mdlp.transform(train.X).T, train.y, np.unique(train.qid, return_inverse=True)[1])
     counts = BinCounts.of(rows)
     documents = hide_unseen(mdlp.transform(test.X).T, counts.n_bins)

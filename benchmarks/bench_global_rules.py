@@ -1,6 +1,6 @@
 """RE-GR on one OHSUMED fold against LightGBM's LambdaMART: MDLP + fit + predict, warm, in the same run.
 
-Both have all cores. RULERANK_DATA must name a folder that holds letor3-ohsumed, else a synthetic world is used.
+Both have all cores. RULERANK_DATA must name a folder that holds letor3-ohsumed, else a synthetic synthetic is used.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def main() -> None:
         fold = rr.read_folds(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed")[0]
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
-        print("RULERANK_DATA is not set: a synthetic world of 200 queries instead of OHSUMED")
-        fold = rr.make_folds(rr.make_ranking(n_queries=200))[0]
+        print("RULERANK_DATA is not set: a synthetic synthetic of 200 queries instead of OHSUMED")
+        fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=200))[0]
     # queries side by side, as LightGBM wants them
     train, vali = (part[np.argsort(part.qid.astype(str), kind="stable")] for part in (fold.train, fold.vali))
 

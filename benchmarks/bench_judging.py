@@ -1,8 +1,8 @@
 """Eight raters at once through the judging loop, 5,000 labels: how long a rater waits for an answer.
 
 Each rater takes a quarter of a second per document, far less than a person. OHSUMED's fold 1 when RULERANK_DATA is set,
-else a synthetic world. No peer chooses what to judge, so the floor is given instead: what one bare SQLite commit costs
-with the same settings. Other numbers can be given: bench_judging.py LABELS SECONDS_PER_DOCUMENT.
+else a synthetic synthetic. No peer chooses what to judge, so the floor is given instead: what one bare SQLite commit
+costs with the same settings. Other numbers can be given: bench_judging.py LABELS SECONDS_PER_DOCUMENT.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def main() -> None:
         folder = f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1"
         data = rr.Dataset.concat([rr.read_letor(f"{folder}/{part}.txt") for part in ("train", "vali", "test")])
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_ranking(n_queries=150, seed=0)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        data = rr.datasets.make_ranking(n_queries=150, seed=0)
     with tempfile.TemporaryDirectory() as temporary:
         judge(Pool(data), data.y.tolist(), n_labels, rest, Path(temporary))
 

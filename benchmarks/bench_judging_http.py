@@ -9,7 +9,7 @@ started again: from the start of the process to the first document, and how much
     bench_judging_http.py --documents 100000 --raters 20 --labels 1500 --before 3500 --rest 2
 
 OHSUMED when RULERANK_DATA is set and no number of documents is given, else a synthetic pool. A large one has names, so
-that strata of today's ranking choose; --ssar lets SSAR choose query by query.
+that strata of the baseline ranking choose; --ssar lets SSAR choose query by query.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import rulerank as rr
+from rulerank.baseline import suggest_baseline
 from rulerank.judging.pool import read_pool
 from rulerank.judging.sample import simulate
 from rulerank.judging.store import LabelStore
-from rulerank.today import suggest_today
 
 GOAL = 100  # milliseconds, for the median
 
@@ -55,20 +55,22 @@ def main() -> None:
 
 
 def make_pool(folder: Path, n_documents: int, ssar: bool) -> Path:
-    pool = folder / "pool.letor"  # without names: no feature says that it is today's ranking
+    pool = folder / "pool.letor"  # without names: no feature says that it is the baseline ranking
     if n_documents:
-        world = rr.make_ranking(n_queries=n_documents // 100, docs_per_query=100, n_features=45, seed=0)
+        synthetic = rr.datasets.make_ranking(n_queries=n_documents // 100, docs_per_query=100, n_features=45, seed=0)
         if not ssar:
             pool = folder / "pool.parquet"
-            rr.write_table(world, pool)
+            rr.io.write_table(synthetic, pool)
             return pool
-        rr.write_letor(world, pool)
+        rr.io.write_letor(synthetic, pool)
     elif os.environ.get("RULERANK_DATA"):
         parts = Path(os.environ["RULERANK_DATA"], "letor3-ohsumed", "Fold1")
         pool.write_bytes(b"".join((parts / f"{part}.txt").read_bytes() for part in ("train", "vali", "test")))
     else:
         print("RULERANK_DATA is not set: a synthetic pool instead of OHSUMED")
-        rr.write_letor(rr.make_ranking(n_queries=107, docs_per_query=152, n_features=45, seed=0)[:16140], pool)
+        rr.io.write_letor(
+            rr.datasets.make_ranking(n_queries=107, docs_per_query=152, n_features=45, seed=0)[:16140], pool
+        )
     return pool
 
 
@@ -119,8 +121,8 @@ def fill(pool: Path, labels: Path, n_labels: int) -> None:
     if not n_labels:
         return
     documents = read_pool(pool)
-    today = suggest_today(documents.data.feature_names)
-    sampler = rr.SSAR(per_query=True) if today is None else rr.Strata(today=today.option)
+    baseline = suggest_baseline(documents.data.feature_names)
+    sampler = rr.SSAR(per_query=True) if baseline is None else rr.StratifiedSampler(baseline=baseline.option)
     chosen = simulate(documents, sampler, documents.own_grades, budget=n_labels).rows.tolist()
     others = np.random.default_rng(0).permutation(len(documents)).tolist()  # SSAR may stop before
     rows = [*dict.fromkeys([*chosen, *others])][:n_labels]

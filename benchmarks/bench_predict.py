@@ -1,6 +1,6 @@
 """One query of 100 documents through predict of a loaded model, and the first score of a new process.
 
-OHSUMED's fold 1 when RULERANK_DATA is set, else a synthetic world.
+OHSUMED's fold 1 when RULERANK_DATA is set, else a synthetic synthetic.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def main() -> None:
     if os.environ.get("RULERANK_DATA"):
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_ranking(n_queries=100, seed=0)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        data = rr.datasets.make_ranking(n_queries=100, seed=0)
     with tempfile.TemporaryDirectory() as folder:
         model, query = Path(folder, "model.rulerank"), Path(folder, "query.npy")
         rr.GlobalRules().fit(data).save(model)

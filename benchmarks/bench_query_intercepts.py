@@ -2,8 +2,8 @@
 
     RULERANK_DATA=/path/to/letor python benchmarks/bench_query_intercepts.py
 
-The first training fold of LETOR 2.0 OHSUMED (letor2-ohsumed under RULERANK_DATA), or a synthetic world when it is not
-set. All look for the same unpenalised optimum; gap says how far from it, relative to the loss, each one stops.
+The first training fold of LETOR 2.0 OHSUMED (letor2-ohsumed under RULERANK_DATA), or a synthetic synthetic when it is
+not set. All look for the same unpenalised optimum; gap says how far from it, relative to the loss, each one stops.
 Ours starts from a Dataset. The peer starts from its comparisons as a sparse matrix, whose making is not counted:
 - as they are: the features we get, lbfgs (its default solver). Once, because it takes long.
 - prepared: the features put on one scale, and those that depend on others left out, which we do inside fit.
@@ -78,7 +78,7 @@ def training_data() -> tuple[Dataset, str]:
     folder = os.environ.get("RULERANK_DATA")
     if folder:
         return read_letor(Path(folder) / "letor2-ohsumed" / "Fold1" / "train.txt"), "LETOR 2.0 OHSUMED, Fold1"
-    print("RULERANK_DATA is not set: a synthetic world instead of LETOR 2.0 OHSUMED")
+    print("RULERANK_DATA is not set: a synthetic synthetic instead of LETOR 2.0 OHSUMED")
     data = make_ranking(n_queries=63, docs_per_query=(100, 200), n_features=25, seed=0)
     return Dataset(np.nan_to_num(data.X), data.y, data.qid), "synthetic"
 

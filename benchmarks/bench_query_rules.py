@@ -4,7 +4,7 @@
     python benchmarks/bench_query_rules.py growth      # 50,000 to 1,000,000 rows with 40 documents a query: minutes
     python benchmarks/bench_query_rules.py sample      # what judging by a sample of the rows does to trust and quality
 
-Needs the real data: RULERANK_DATA must name a folder that holds letor3-ohsumed (else a synthetic world is used).
+Needs the real data: RULERANK_DATA must name a folder that holds letor3-ohsumed (else a synthetic synthetic is used).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.stats import spearmanr
 import rulerank as rr
 from rulerank.datasets.ranking import make_ranking
 from rulerank.evaluation import evaluate
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 from rulerank.rankers.query_rules import QueryRules
 from timing import median_time
 
@@ -44,7 +44,7 @@ def main() -> None:
         train, test = fold.train, fold.test
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
-        print("RULERANK_DATA is not set: a synthetic world of 100 queries instead of OHSUMED")
+        print("RULERANK_DATA is not set: a synthetic synthetic of 100 queries instead of OHSUMED")
         train, test = make_ranking(n_queries=100, seed=0), make_ranking(n_queries=30, seed=1)
     peer = 0.0
     for name, ranker in {
@@ -89,7 +89,9 @@ def growth() -> None:
         X = np.linspace(0.2, 1, 46, dtype=np.float32) * relevance + rng.random((n_queries * 40, 46), dtype=np.float32)
         y = np.digitize(relevance.ravel() + 0.3 * rng.random(len(X), dtype=np.float32), [0.8, 1.05])
         start = time.perf_counter(), time.process_time()
-        QueryRules(discretizer=rr.EqualFrequency(n_bins=5)).fit(X, y, qid=np.repeat(np.arange(n_queries), 40))
+        QueryRules(discretizer=rr.discretize.EqualFrequency(n_bins=5)).fit(
+            X, y, qid=np.repeat(np.arange(n_queries), 40)
+        )
         clock, cores = time.perf_counter() - start[0], time.process_time() - start[1]
         print(
             f"{len(X):,} rows, {n_queries:,} queries: {clock:.0f} s, {cores:.0f} s of processor time, "
@@ -100,8 +102,8 @@ def growth() -> None:
 
 def samples() -> None:
     """Compare trust (rank correlation) and quality with those of all rows; means over folds."""
-    world = make_ranking(n_queries=600, docs_per_query=40, n_features=12, seed=0)
-    sets = {"a world": [(world[:20_000], world[20_000:])]}
+    synthetic = make_ranking(n_queries=600, docs_per_query=40, n_features=12, seed=0)
+    sets = {"a synthetic set": [(synthetic[:20_000], synthetic[20_000:])]}
     if os.environ.get("RULERANK_DATA"):
         for name in ("letor3-ohsumed", "letor4-mq2008"):
             folds = read_folds(f"{os.environ['RULERANK_DATA']}/{name}")

@@ -1,6 +1,6 @@
 """One query of 100 documents through a Reranker: ready features as dicts, and texts; beside LightGBM's predict alone.
 
-OHSUMED's fold 1 when RULERANK_DATA is set, else a synthetic world; texts are a synthetic shop's. All times are CPU
+OHSUMED's fold 1 when RULERANK_DATA is set, else a synthetic synthetic; texts are a synthetic shop's. All times are CPU
 time of the one thread that ranks, LightGBM's too: machines that run benchmarks are seldom idle.
 """
 
@@ -24,8 +24,8 @@ def main() -> None:
     if os.environ.get("RULERANK_DATA"):
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
-        print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_ranking(n_queries=100, seed=0)
+        print("RULERANK_DATA is not set: a synthetic synthetic instead of OHSUMED")
+        data = rr.datasets.make_ranking(n_queries=100, seed=0)
     peer = lightgbm(data)
     X = data.X[:N_DOCS]
     rows = [dict(zip(data.feature_names, row, strict=True)) for row in X.tolist()]
@@ -60,7 +60,7 @@ def lightgbm(data: rr.Dataset) -> object | None:
 
 
 def texts() -> None:
-    shop = rr.make_shop(n_products=5000, n_queries=200, seed=0)
+    shop = rr.datasets.make_shop(n_products=5000, n_queries=200, seed=0)
     features = rr.TextFeatures().fit(shop.texts)
     ranker = rr.FittedRules().fit(shop.graded(features.dataset(shop.queries, top=50)))
     reranker = rr.Reranker(ranker, features).warm()

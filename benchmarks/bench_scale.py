@@ -39,7 +39,7 @@ def train(method: str, folder: Path, memory: float) -> None:
     from rulerank.methods import method_named
 
     ranker = method_named(method).ranker_class()()
-    rr.fit_parts(ranker, folder, memory=memory)
+    rr.scale.fit_partitions(ranker, folder, memory=memory)
     ranker.save(folder.parent / f"{method}.rulerank")
 
 

@@ -59,7 +59,7 @@ def data() -> rr.Dataset:
     if os.environ.get("RULERANK_DATA"):
         return rr.read_letor(Path(os.environ["RULERANK_DATA"], "letor4-mq2008", "Fold1", "train.txt"))
     print("RULERANK_DATA is not set: a synthetic search instead of MQ2008")
-    return rr.make_ranking(n_queries=200, docs_per_query=30, n_features=46, seed=0)
+    return rr.datasets.make_ranking(n_queries=200, docs_per_query=30, n_features=46, seed=0)
 
 
 def ready_rows(train: rr.Dataset) -> tuple[np.ndarray, list[dict]]:
@@ -109,9 +109,9 @@ def of_features(folder: Path) -> None:
 
 def of_texts(folder: Path, movies: Path) -> None:
     start = time.perf_counter()
-    features = rr.TextFeatures().fit(rr.read_texts(movies / "corpus.jsonl.gz"))
+    features = rr.TextFeatures().fit(rr.read_documents(movies / "corpus.jsonl.gz"))
     made = time.perf_counter() - start
-    queries, qrels = (read(movies / "judgments.tsv.gz") for read in (rr.read_queries, rr.read_judgements))
+    queries, qrels = (read(movies / "judgments.tsv.gz") for read in (rr.read_queries, rr.io.read_judgements))
     judged = features.dataset(queries, qrels, top=0)
     some = np.isin(judged.qid, queries.ids[:300])
     ranker = rr.FittedRules(max_pairs=10).fit(judged[some])

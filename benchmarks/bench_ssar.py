@@ -87,7 +87,7 @@ def compare(bins: Array, grades: Array, max_size: int, budget: int, n_numpy: int
 
 def large_pool() -> None:
     X, grades = made_up_pool(*LARGE)
-    bins = rr.EqualFrequency().fit(X).bins_of(X)
+    bins = rr.discretize.EqualFrequency().fit(X).bins_of(X)
     del X
     clock, cores = np.median(time_labels(bins, grades, 2, 40)[1], axis=0)
     print(f"{LARGE[0]:,} x {LARGE[1]}, size 2: {clock:.1f} ms per label, {cores:.1f} ms of processor time")
@@ -105,7 +105,7 @@ def ask_to_the_end(name: str, method: str, ssar: rr.SSAR) -> None:
 
 def main() -> None:
     X, grades = made_up_pool()
-    bins = rr.TUBE().fit(X).bins_of(X)
+    bins = rr.discretize.TUBE().fit(X).bins_of(X)
     compare(bins, grades, max_size=2, budget=150, n_numpy=15)
     large_pool()
     print(f"peak memory of all this: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")

@@ -1,6 +1,6 @@
 """RE-SR against RE-GR on one OHSUMED fold: MDLP + fit + predict at size 2, warm, in the same run; and its memory.
 
-Needs the real data: RULERANK_DATA must name a folder that holds letor3-ohsumed (else a synthetic world is used).
+Needs the real data: RULERANK_DATA must name a folder that holds letor3-ohsumed (else a synthetic synthetic is used).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import tracemalloc
 
 from rulerank.dataset import Dataset
 from rulerank.datasets.ranking import make_ranking
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import StableRules
@@ -30,7 +30,7 @@ def main() -> None:
         fold = read_folds(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed")[0]
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
-        print("RULERANK_DATA is not set: a synthetic world of 100 queries instead of OHSUMED")
+        print("RULERANK_DATA is not set: a synthetic synthetic of 100 queries instead of OHSUMED")
         fold = make_folds(make_ranking(n_queries=100, seed=0))[0]
     seconds = {name: time_of(ranker, fold.train, fold.test) for name, ranker in RANKERS.items()}
     for name, taken in seconds.items():

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import rulerank as rr
-from rulerank.features.analyser import Analyser
-from rulerank.features.candidates import best_documents
-from rulerank.features.matching import asked
+from rulerank.text.analyser import Analyser
+from rulerank.text.candidates import best_documents
+from rulerank.text.matching import asked
 
 
 def peak() -> str:
@@ -29,8 +29,8 @@ def peak() -> str:
 
 def movies(folder: Path) -> None:
     start = time.perf_counter()
-    texts = rr.read_texts(folder / "corpus.jsonl.gz")
-    queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.read_judgements))
+    texts = rr.read_documents(folder / "corpus.jsonl.gz")
+    queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.io.read_judgements))
     features = rr.TextFeatures().fit(texts)
     features.for_query("warm up")
     ready = time.perf_counter()
@@ -42,7 +42,7 @@ def movies(folder: Path) -> None:
     )
 
 
-def synthetic(n_docs: int, n_words: int = 300_000, seed: int = 0) -> rr.Texts:
+def synthetic(n_docs: int, n_words: int = 300_000, seed: int = 0) -> rr.Documents:
     rng = np.random.default_rng(seed)
     words = np.array([f"w{number:x}" for number in range(n_words)], dtype=object)
     numbers = np.minimum(rng.zipf(1.15, size=(n_docs, 30)) - 1, n_words - 1)
@@ -50,7 +50,7 @@ def synthetic(n_docs: int, n_words: int = 300_000, seed: int = 0) -> rr.Texts:
     titles = [" ".join(text.split(" ", 5)[:5]) for text in texts]
     brands = [f"brand {number}" for number in rng.integers(0, 200, n_docs)]
     fields = {"title": titles, "text": texts, "price": rng.lognormal(3, 1, n_docs).tolist(), "brand": brands}
-    return rr.Texts(np.array([f"d{i}" for i in range(n_docs)], dtype=object), fields)
+    return rr.Documents(np.array([f"d{i}" for i in range(n_docs)], dtype=object), fields)
 
 
 def million(n_docs: int) -> None:

@@ -1,9 +1,9 @@
 """What `rulerank train` should choose from: inner cross-validation on the training part of every kind of data.
 
-    RULERANK_DATA=... RULERANK_MOVIES=... python benchmarks/choose_default.py [world-100 ohsumed ...]
+    RULERANK_DATA=... RULERANK_MOVIES=... python benchmarks/choose_default.py [synthetic-100 ohsumed ...]
 
 For each training set every candidate ranks the queries that it was not trained on (five parts by query), as
-`rr.select` does it. No test part is looked at: LETOR's train parts of all folds, worlds, draws of the movies'
+`rr.select` does it. No test part is looked at: LETOR's train parts of all folds, synthetic_sets, draws of the movies'
 training queries (those that `compare_fitted.py` tests on are left out), and a set made after LightGBM's ranking example
 (200 queries, 300 sparse features, five grades). RULERANK_CRANFIELD may name a table of Cranfield features.
 """
@@ -50,7 +50,7 @@ def main() -> None:
 
 def training_sets() -> Iterator[tuple[str, rr.Dataset]]:
     for n_queries in (25, 100, 400):
-        yield f"world-{n_queries}", rr.make_ranking(n_queries=n_queries, seed=77)
+        yield f"synthetic-{n_queries}", rr.datasets.make_ranking(n_queries=n_queries, seed=77)
     yield "sparse", like_lightgbms_example()
     if os.environ.get("RULERANK_DATA"):
         for name, folder in LETOR.items():

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve import scores_after
+from rulerank.experiment.curve import scores_after
 from rulerank.rankers.pool import PoolLearner
 from thinning import thin
 
@@ -35,7 +35,7 @@ def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts]:
         "mdlp": "mdlp",
         **{
             f"{made.__name__}({n_bins})": made(n_bins=n_bins)
-            for made in (rr.TUBE, rr.EqualWidth, rr.EqualFrequency)
+            for made in (rr.discretize.TUBE, rr.discretize.EqualWidth, rr.discretize.EqualFrequency)
             for n_bins in (3, 5, 10)
         },
     }

@@ -20,7 +20,7 @@ import numpy as np
 
 import rulerank as rr
 from rulerank.rankers.pool import PoolLearner
-from rulerank.training.few_labels import few_label_ranker
+from rulerank.selection.few_labels import few_label_ranker
 from thinning import thin
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
@@ -33,7 +33,7 @@ WAYS = {
     )
     for way, options in KINDS.items()
     for normalize in (None, "zscore")
-    for bins, n_bins in ((rr.TUBE, 10), (rr.EqualWidth, 10))
+    for bins, n_bins in ((rr.discretize.TUBE, 10), (rr.discretize.EqualWidth, 10))
 }
 
 

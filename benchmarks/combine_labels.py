@@ -1,11 +1,12 @@
 """The tables of docs/judging.md: which way to combine the labels of several raters gives the best ranker.
 
-Half of the queries are the pool, half are tested on. `Strata` chooses 300 documents; every rater of a team grades each,
-and errs in a known share of cases: any other grade is given, all alike, or, by a kind rater, a higher one if there is
-one. The combined labels train `Anchored`. "decided": the lead gives the true grades of the 30 largest disputes. A judge
-who is no person grades the documents too, and 1,200 more; people are then one rater who errs in a fifth of cases.
+Half of the queries are the pool, half are tested on. `StratifiedSampler` chooses 300 documents; every rater of a team
+grades each, and errs in a known share of cases: any other grade is given, all alike, or, by a kind rater, a higher one
+if there is one. The combined labels train `Anchored`. "decided": the admin gives the true grades of the 30 largest
+disputes. A judge who is no person grades the documents too, and 1,200 more; people are then one rater who errs in a
+fifth of cases.
 
-    python benchmarks/combine_labels.py DATA --today FEATURE [--splits 20] [--keep FILE]
+    python benchmarks/combine_labels.py DATA --baseline FEATURE [--splits 20] [--keep FILE]
 
 Printed: NDCG@10 x 1000 beyond one rater who errs in a fifth of cases, mean over splits and its standard error; the
 share of documents whose combined grade is the true one; and, for models of raters, minus the mean log-probability that
@@ -30,7 +31,7 @@ from rulerank.judging.agreement import disputes
 from rulerank.judging.grades import MODELS, combine
 from rulerank.judging.labels import COMBINATIONS
 from rulerank.rankers.pool import PoolLearner
-from rulerank.training.few_labels import few_label_ranker
+from rulerank.selection.few_labels import few_label_ranker
 
 Errors = tuple[float | str, ...]
 TEAMS: Mapping[str, Errors] = {  # how often each rater errs; "kind .5": only upwards
@@ -42,14 +43,14 @@ TEAMS: Mapping[str, Errors] = {  # how often each rater errs; "kind .5": only up
     ".1, kind .5, kind .5": (0.1, "kind .5", "kind .5"),
 }
 JUDGES: Mapping[str, float | str] = {"judge errs .1": 0.1, "judge errs .3": 0.3, "judge kind .5": "kind .5"}
-BUDGET, DECIDED, BY_JUDGE = 300, 30, 1200
+BUDGET, DECIDED, BY_RATER = 300, 30, 1200
 FOLDS = 5
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
-    parser.add_argument("--today", required=True)
+    parser.add_argument("--baseline", required=True)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
@@ -58,7 +59,7 @@ def main() -> None:
     data = read_any(chosen.data)
     data = data[np.flatnonzero(data.y >= 0)]
     for seed in range(len(kept), chosen.splits):
-        kept.append(one_split(data, chosen.today, seed))
+        kept.append(one_split(data, chosen.baseline, seed))
         if chosen.keep:
             with chosen.keep.open("a") as file:
                 file.write(json.dumps(kept[-1]) + "\n")
@@ -75,15 +76,17 @@ def main() -> None:
         print(f"| {raters} | {way} | {gains.mean():+.1f} ± {spread:.1f} | {' | '.join(others)} |")
 
 
-def one_split(data: rr.Dataset, today: str, seed: int) -> list[dict[str, Any]]:
+def one_split(data: rr.Dataset, baseline: str, seed: int) -> list[dict[str, Any]]:
     """Return what came of every team and way on one split."""
     levels = np.unique(data.y)
     names, rng = np.unique(data.qid.astype(str)), np.random.default_rng(seed)
     inside = np.isin(data.qid.astype(str), rng.permutation(names)[: names.size // 2])
     pool, test = data[np.flatnonzero(inside)], data[np.flatnonzero(~inside)]
     true = pool.y.tolist()
-    rows = rr.Strata(today=today, seed=seed).select(pool, lambda row: true[row], budget=BUDGET).tolist()
-    learner = PoolLearner(rr.Anchored(today=today), pool)
+    rows = (
+        rr.StratifiedSampler(baseline=baseline, seed=seed).select(pool, lambda row: true[row], budget=BUDGET).tolist()
+    )
+    learner = PoolLearner(rr.Anchored(baseline=baseline), pool)
 
     def ndcg(ranker: Any) -> float:
         return float(rr.evaluate(test.y, ranker.predict(test), test.qid, ["NDCG@10"]).means["NDCG@10"])
@@ -109,7 +112,7 @@ def one_split(data: rr.Dataset, today: str, seed: int) -> list[dict[str, Any]]:
             for way, grades in {how: combine(given, how), f"{how}, decided": combine(given, how, decided)}.items():
                 right = float(np.mean([grades.get(row) == true[row] for row in rows]))
                 note(team, way, gain=learned(grades) - alone, right=right, **(more if way == how else {}))
-    others = [int(row) for row in rng.permutation(len(pool)) if int(row) not in one][:BY_JUDGE]
+    others = [int(row) for row in rng.permutation(len(pool)) if int(row) not in one][:BY_RATER]
     linear = PoolLearner(few_label_ranker("QI"), pool)
     note("one .2", "QI on the person", gain=ndcg(fitted(linear, {"person": one})) - alone)
     for name, error in JUDGES.items():
@@ -125,7 +128,7 @@ def fitted(learner: PoolLearner, given: Mapping[str, Mapping[int, int]]) -> Any:
     """Return a ranker of the grades that judges gave to rows of the pool, each with intercepts of its own."""
     triples = [(row, grade, judge) for judge, grades in given.items() for row, grade in grades.items()]
     rows, grades, judges = (np.array(column) for column in zip(*triples, strict=True))
-    return learner.fit_judges(rows, grades, judges.astype(object))
+    return learner.fit_raters(rows, grades, judges.astype(object))
 
 
 def held_out(given: Mapping[int, Mapping[str, int]], how: str) -> float:

@@ -4,8 +4,8 @@
 
 Training queries of a fold are asked at random; production, QueryIntercepts on the grades of 1 % of the queries (2 at
 least), shows its ten best, scores of deviation 1 by query with noise of deviation `explore` added to each list (0.5, so
-that documents move; 0: never). Users are those of `rr.simulate_clicks`, noise 0.1. Ours see counts of
-clicks; "trained" is what `rulerank train --baseline production.rulerank` keeps. The peers see
+that documents move; 0: never). Users are those of `rr.clicks.simulate_clicks`, noise 0.1. Ours see counts of
+clicks; "trained" is what `rulerank train --baseline production.rulerank` keeps. The competing libraries see
 every list as a group and each row's click; each is the better, by true grades of validation queries, of two settings,
 which is more than logs could tell. OUT.json keeps every finished figure, by query: a run that was cut goes on.
 `compare_clicks_table.py OUT.json` makes tables of it.
@@ -28,11 +28,11 @@ import numpy as np
 
 import rulerank as rr
 from compare_texts import movies
+from rulerank._util.parameters import Array
 from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
-from rulerank.core.parameters import Array
 from rulerank.dataset import Shown, query_index
-from rulerank.io.outputs import write_bytes
-from rulerank.training.from_clicks import CLICK_PARAMS, select_by_clicks
+from rulerank.io.files import write_bytes
+from rulerank.selection.from_clicks import CLICK_PARAMS, select_by_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed", "movies")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -82,7 +82,7 @@ def read(name: str, fold: int) -> tuple[rr.Dataset, rr.Dataset, rr.Dataset]:
         return train, vali, test
     kept = Path(os.environ.get("TMPDIR", "/tmp"), "rulerank-movies.parquet")
     if not kept.exists():
-        rr.write_table(movies(Path(os.environ["RULERANK_TEXTS"], "movies")), kept)
+        rr.io.write_table(movies(Path(os.environ["RULERANK_TEXTS"], "movies")), kept)
     data = rr.read_table(kept)
     X = np.where(np.isnan(data.X), np.nanmean(data.X, axis=0), data.X)
     data = rr.Dataset(X, data.y, data.qid, feature_names=data.feature_names)
@@ -160,10 +160,10 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
     positions = range(1, 11)
     even, known = dict.fromkeys(positions, 1.0), {k: k**-cell.eta for k in positions}
     leaves = 1.0 if cell.model == "cascade" else 0.0
-    if method in PEERS:
+    if method in LIBRARIES:
         tried = []
         for setting in SETTINGS:
-            predict = PEERS[method](log, setting)
+            predict = LIBRARIES[method](log, setting)
             tried.append((ndcg(log.vali, predict(log.vali.X)), predict(log.test.X)))
         return by_query(log.test, max(tried, key=lambda one: one[0])[1])
     note: dict[str, Any] = {}
@@ -175,9 +175,9 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         ranker = rr.QueryIntercepts(l2=100.0, missing="mean").fit(data)
     elif method in ("intercepts", "trained"):
         learned = select_by_clicks(
-            log.counted, None if method == "trained" else rr.QueryIntercepts(**CLICK_PARAMS), today=log.production
+            log.counted, None if method == "trained" else rr.QueryIntercepts(**CLICK_PARAMS), baseline=log.production
         )
-        ranker, note = learned.ranker, learned.learned.positions().to_dict() | {"kept": learned.facts["keep_today"]}
+        ranker, note = learned.ranker, learned.learned.positions().to_dict() | {"kept": learned.facts["keep_baseline"]}
     else:
         given = {"without": even, "known": known}.get(method.split(", ")[-1])
         if not method.endswith("known"):  # nobody is taken to leave after a click
@@ -187,8 +187,8 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
     return by_query(log.test, ranker.predict(log.test)) | note
 
 
-PEERS = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
-METHODS = ("production", "intercepts", *PEERS, "true grades, all", "trained")
+LIBRARIES = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
+METHODS = ("production", "intercepts", *LIBRARIES, "true grades, all", "trained")
 VARIANTS = ("intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
 WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 

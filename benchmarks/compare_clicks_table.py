@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.parameters import Array
+from rulerank._util.parameters import Array
 
 OURS = ("intercepts",)
-PEERS = ("LightGBM, position", "XGBoost, unbiased")
+LIBRARIES = ("LightGBM, position", "XGBoost, unbiased")
 TRUE = {"intercepts": "true grades, all"}
-COLUMNS = ("production", *OURS, *PEERS, *TRUE.values())
+COLUMNS = ("production", *OURS, *LIBRARIES, *TRUE.values())
 VARIANTS = ("intercepts", "intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
 
 Cells = dict[str, list[dict[str, Any]]]
@@ -66,7 +66,7 @@ def table(groups: Cells, columns: tuple[str, ...]) -> None:
 def differences(groups: Cells) -> None:
     """Print ours against each peer, and against true grades."""
     for one in OURS:
-        for other in (*PEERS, TRUE[one], "production"):
+        for other in (*LIBRARIES, TRUE[one], "production"):
             print(f"\n{one} - {other}:")
             below = clearly = cells = 0
             for name, folds in groups.items():

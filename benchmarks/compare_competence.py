@@ -17,9 +17,9 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
 import rulerank as rr
-from rulerank.aggregate.competence import cross_fitted_scores
-from rulerank.aggregate.fusion import fuse
 from rulerank.dataset import query_index
+from rulerank.fusion.classic import fuse
+from rulerank.fusion.competence import cross_fitted_scores
 from rulerank.normalize import normalize_by_query
 from rulerank.rules.metrics import METRICS
 
@@ -40,7 +40,7 @@ def rankers() -> dict[str, Any]:
     }
 
 
-def over_metrics(fold: rr.Fold) -> Scores:
+def over_metrics(fold: rr.datasets.Fold) -> Scores:
     literal = rr.Competence(literal=True).fit(fold.train)
     by_metric = literal.member_scores(fold.test)
     query = query_index(fold.test.qid)[0]
@@ -55,7 +55,7 @@ def over_metrics(fold: rr.Fold) -> Scores:
     }
 
 
-def over_rankers(fold: rr.Fold) -> Scores:
+def over_rankers(fold: rr.datasets.Fold) -> Scores:
     train, test = fold.train, fold.test
     mixed = rr.Competence(rankers()).fit(train)
     members = mixed.member_scores(test)

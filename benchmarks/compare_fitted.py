@@ -1,6 +1,6 @@
-"""FittedRules beside its peers, like for like: NDCG@10 and MAP on test queries, with paired intervals.
+"""FittedRules beside its competing libraries, like for like: NDCG@10 and MAP on test queries, with paired intervals.
 
-    python benchmarks/compare_fitted.py run [--data world-100,...] [--system EBM,...]   # what is finished is kept
+    python benchmarks/compare_fitted.py run [--data synthetic-100,...] [--system EBM,...]   # what is finished is kept
     python benchmarks/compare_fitted.py table                                           # Markdown, from what is there
 
 Finished cells lie as JSON in build/compare_fitted, one file for each data set and system; delete one to run it again.
@@ -8,8 +8,8 @@ RULERANK_DATA names the folder with the LETOR sets; RULERANK_MOVIES a table (Par
 and the features of the movies' judged pairs. What is not there is left out.
 
 What is measured:
-- world-100, -400, -1600: `make_ranking` with that many queries (20 features, 20 to 60 documents a query), tested on
-  2,000 queries of another seed; the mean over three, two, and one training worlds.
+- synthetic-100, -400, -1600: `make_ranking` with that many queries (20 features, 20 to 60 documents a query), tested on
+  2,000 queries of another seed; the mean over three, two, and one training synthetic_sets.
 - movies-30 ... -9768: training queries at random, 3,256 others tested; the mean over three draws of 30
   and two of 100 queries.
 - ohsumed (LETOR 3.0), mq2008: five folds, trained on train; the validation parts are used by nobody. ohsumed+vali and
@@ -49,9 +49,9 @@ from rulerank.rankers.foreign import fit_ranker, predict_ranker
 
 OUT = Path("build/compare_fitted")
 MEASURES = ("NDCG@10", "MAP")
-WORLDS = {100: 3, 400: 2, 1600: 1}  # queries: training worlds
+SYNTHETIC_SETS = {100: 3, 400: 2, 1600: 1}  # queries: training synthetic_sets
 MOVIES = {30: 3, 100: 2, 300: 1, 1000: 1, 3000: 1, 9768: 1}  # queries: draws
-N_TEST_WORLD, N_TEST_MOVIES = 2_000, 3_256
+N_TEST_SYNTHETIC, N_TEST_MOVIES = 2_000, 3_256
 LETOR = {"ohsumed": "letor3-ohsumed", "mq2008": "letor4-mq2008"}
 WITH_VALI = {f"{name}+vali": name for name in LETOR}
 N_BAGS = 5
@@ -128,11 +128,11 @@ def run_cell(data: str, system: str) -> None:
 # the data
 
 
-def worlds(name: str) -> Iterator[Part]:
+def synthetic_sets(name: str) -> Iterator[Part]:
     n_queries = int(name.split("-")[1])
-    test = rr.make_ranking(n_queries=N_TEST_WORLD, seed=20_000)
-    for seed in range(WORLDS[n_queries]):
-        yield rr.make_ranking(n_queries=n_queries, seed=seed + 1), test
+    test = rr.datasets.make_ranking(n_queries=N_TEST_SYNTHETIC, seed=20_000)
+    for seed in range(SYNTHETIC_SETS[n_queries]):
+        yield rr.datasets.make_ranking(n_queries=n_queries, seed=seed + 1), test
 
 
 def movies(name: str) -> Iterator[Part]:
@@ -152,7 +152,7 @@ def letor(name: str) -> Iterator[Part]:
 
 
 DATA: dict[str, Callable[[str], Iterator[Part]]] = {
-    **{f"world-{n}": worlds for n in WORLDS},
+    **{f"synthetic-{n}": synthetic_sets for n in SYNTHETIC_SETS},
     **dict.fromkeys([*LETOR, *WITH_VALI], letor),
     **{f"movies-{n}": movies for n in MOVIES},
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 import rulerank as rr
 from papers.plans import learned_weights
-from rulerank.aggregate.fusion import METHODS
+from rulerank.fusion.classic import METHODS
 from rulerank.rules.metrics import METRICS
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")

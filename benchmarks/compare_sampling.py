@@ -22,11 +22,11 @@ from scipy.stats import t
 import rulerank as rr
 from rulerank.dataset import Array
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.experiment.label_curve import SAMPLERS, choose, scores_after
+from rulerank.experiment.curve import SAMPLERS, choose, scores_after
 from rulerank.methods import method_named
 from rulerank.rankers.pool import PoolLearner
 from rulerank.render.text import markdown_table
-from rulerank.training.few_labels import BY_RULES, few_label_ranker
+from rulerank.selection.few_labels import BY_RULES, few_label_ranker
 from thinning import thin
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
@@ -50,7 +50,7 @@ class Figures(NamedTuple):
     relevant: tuple[float, float, float]  # share among the chosen, in the pool, in the top
 
 
-def figures_of(folds: list[rr.Fold], method: str, sampler: rr.SSAR, n_draws: int) -> list[Figures]:
+def figures_of(folds: list[rr.datasets.Fold], method: str, sampler: rr.SSAR, n_draws: int) -> list[Figures]:
     found = []
     for place, fold in enumerate(folds):
         pool, test = fold.train, fold.test

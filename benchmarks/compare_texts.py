@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # papers/ is not installed
 
 import rulerank as rr
 from papers.baselines import LambdaMART
-from rulerank.core.parameters import Array
+from rulerank._util.parameters import Array
 from rulerank.evaluation.rankings import best_feature, feature_scores
 
 MEASURES = ("NDCG@10", "MAP")
@@ -34,15 +34,15 @@ RANKERS = {
 
 
 def movies(folder: Path) -> rr.Dataset:
-    texts = rr.read_texts(folder / "corpus.jsonl.gz")
-    queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.read_judgements))
+    texts = rr.read_documents(folder / "corpus.jsonl.gz")
+    queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.io.read_judgements))
     return rr.TextFeatures().fit(texts).dataset(queries, qrels, top=0)
 
 
 def cranfield(folder: Path, top: int = 50) -> rr.Dataset:
     """Return the BM25 top of every query with judgements; documents that are not listed are not relevant."""
-    features = rr.TextFeatures().fit(rr.read_texts(folder / "docs.jsonl.gz"))
-    queries, qrels = rr.read_queries(folder / "queries.tsv"), rr.read_judgements(folder / "qrels.txt")
+    features = rr.TextFeatures().fit(rr.read_documents(folder / "docs.jsonl.gz"))
+    queries, qrels = rr.read_queries(folder / "queries.tsv"), rr.io.read_judgements(folder / "qrels.txt")
     found = features.dataset(queries, top=top)
     grade = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
     y = [grade.get(pair, 0) for pair in zip(found.qid, found.docid, strict=True)]

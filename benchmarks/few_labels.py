@@ -1,15 +1,17 @@
-"""The tables of docs/few-labels.md: what few labels add to today's ranking, and whether duels find it out.
+"""The tables of docs/few-labels.md: what few labels add to the baseline ranking, and whether side-by-side comparisons
+find it out.
 
-Half of the queries are the pool, half are tested on, so many splits. Labels are taken by `Strata` in the order of each
-split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Differences of NDCG@10 to today's ranking x 1000.
+Half of the queries are the pool, half are tested on, so many splits. Labels are taken by `StratifiedSampler` in the
+order of each split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Differences of NDCG@10 to the
+baseline ranking x 1000.
 
-    python benchmarks/few_labels.py DATA --today FEATURE [--splits 20] [--way library | cli] [--method AnchoredRules]
-    python benchmarks/few_labels.py DATA --today FEATURE --duels | --samplers | --learners Anchored,AnchoredRules
+    python benchmarks/few_labels.py DATA --baseline FEATURE [--splits 20] [--way library | cli] [--method NAME]
+    python benchmarks/few_labels.py DATA --baseline FEATURE --side-by-side | --samplers | --learners Anchored,QI
 
 DATA: graded documents, a folder of folds, whose test parts are put together, or a folder with the texts of movies,
 cranfield or cisi. --way cli drives `rulerank sample`,
-`train --labels` and `rank` instead of the library, on the same splits. --duels simulates judges who err in 0, 10 and
-20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
+`train --labels` and `rank` instead of the library, on the same splits. --side-by-side simulates judges who err in 0,
+10 and 20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
 features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
 """
 
@@ -30,35 +32,41 @@ import numpy as np
 
 import rulerank as rr
 from compare_texts import cranfield, movies
-from rulerank.experiment.label_curve import LOSS, split_halves
+from rulerank.baseline import Baseline, find_baseline
+from rulerank.experiment.curve import LOSS, split_halves
 from rulerank.io.formats import read_any, write_any
-from rulerank.judging.duels import Duel, Duels, compare_duels, compare_relevant, run_duels
 from rulerank.judging.pool import Pool
-from rulerank.methods import FROM_TODAY, method_named
+from rulerank.judging.side_by_side import (
+    DocumentPair,
+    DocumentPairs,
+    compare_pair_grades,
+    compare_relevant,
+    grade_pairs,
+)
+from rulerank.methods import FROM_BASELINE, method_named
 from rulerank.rankers.pool import PoolLearner
-from rulerank.today import Today, find_today
-from rulerank.training.few_labels import few_label_ranker, top_sets
+from rulerank.selection.few_labels import few_label_ranker, top_sets
 
 SIZES = [20, 50, 100, 200, 400]
-LEARNERS = ["Anchored", "AnchoredRules", "QI", "RE-GR"]
+LEARNERS = ["Anchored", "QI", "RE-GR"]
 ERRORS = (0.0, 0.1, 0.2)
 
 
 class Split(NamedTuple):
-    """Documents to label, documents to test on, and today's ranking of both."""
+    """Documents to label, documents to test on, and the baseline ranking of both."""
 
     seed: int
     pool: rr.Dataset
     test: rr.Dataset
-    today: Today
+    baseline: Baseline
 
     def ndcg(self, scores: np.ndarray) -> float:
         return float(rr.evaluate(self.test.y, scores, self.test.qid, ["NDCG@10"]).means["NDCG@10"])
 
 
-def splits(data: rr.Dataset, today: Today, n_splits: int) -> Iterator[Split]:
+def splits(data: rr.Dataset, baseline: Baseline, n_splits: int) -> Iterator[Split]:
     for seed in range(n_splits):
-        yield Split(seed, *split_halves(data.labelled(), seed), today)
+        yield Split(seed, *split_halves(data.labelled(), seed), baseline)
 
 
 def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
@@ -68,16 +76,16 @@ def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
 
 
 def by_strata(split: Split, most: int) -> np.ndarray:
-    sampler = rr.Strata(today=split.today.option, seed=split.seed)
+    sampler = rr.StratifiedSampler(baseline=split.baseline.option, seed=split.seed)
     return sampler.select(split.pool, lambda row: split.pool.y[row], budget=most)
 
 
 def by_library(split: Split, method: str | None = None) -> Iterator[tuple[str, int, float]]:
     """Yield (who took part, labels, NDCG@10)."""
-    ranker = None if method is None else method_named(method).ranker_class()(today=split.today.option)
+    ranker = None if method is None else method_named(method).ranker_class()(baseline=split.baseline.option)
     order = by_strata(split, max(SIZES))
     for size in SIZES:
-        learned = rr.select(labelled(split.pool, order[:size]), ranker, today=split.today.option)
+        learned = rr.select(labelled(split.pool, order[:size]), ranker, baseline=split.baseline.option)
         yield learned.facts["method"], size, split.ndcg(learned.ranker.predict(split.test))
 
 
@@ -91,11 +99,11 @@ def by_command_line(split: Split, method: str | None = None) -> Iterator[tuple[s
         write_any(split.pool, pool)
         write_any(split.test, test)
         for size in SIZES:
-            today = ["--baseline", split.today.option]
+            baseline = ["--baseline", split.baseline.option]
             rulerank(
                 "sample",
                 pool,
-                *today,
+                *baseline,
                 "--sampler",
                 f"strata:seed={split.seed}",
                 "--own-grades",
@@ -104,7 +112,7 @@ def by_command_line(split: Split, method: str | None = None) -> Iterator[tuple[s
                 "-o",
                 labels,
             )
-            rulerank("train", pool, "--labels", labels, *today, *asked, "-o", model)
+            rulerank("train", pool, "--labels", labels, *baseline, *asked, "-o", model)
             rulerank("rank", model, test, "-o", scores)
             yield type(rr.load(model)).__name__, size, split.ndcg(np.loadtxt(scores))
 
@@ -132,8 +140,8 @@ def by_variance(split: Split, most: int) -> np.ndarray:
     """Label, of a random query at a time, the ten documents of which the model so far is least sure."""
     rng = np.random.default_rng(split.seed)
     query = np.unique(split.pool.qid.astype(str), return_inverse=True)[1]
-    learner = PoolLearner(rr.Anchored(today=split.today.option), split.pool)
-    Z = np.nan_to_num(learner.X)
+    learner = PoolLearner(rr.Anchored(baseline=split.baseline.option), split.pool)
+    Z = learner.standard(np.arange(len(split.pool)))
     chosen: list[int] = []
     for number in rng.permutation(query.max() + 1):
         rows = np.flatnonzero(query == number)
@@ -141,7 +149,7 @@ def by_variance(split: Split, most: int) -> np.ndarray:
         fitted = (
             learner.fit(known, split.pool.y[known])
             if chosen
-            else rr.Anchored(split.today.option).start(split.pool.feature_names)
+            else rr.Anchored(split.baseline.option).start(split.pool.feature_names)
         )
         spread = fitted.covariance_.copy()
         centred = Z[rows] - Z[rows].mean(axis=0)
@@ -170,7 +178,7 @@ SAMPLERS: dict[str, Order] = {
 
 
 def compare_samplers(split: Split) -> Iterator[tuple[str, int, float]]:
-    learner = PoolLearner(rr.Anchored(today=split.today.option), split.pool)
+    learner = PoolLearner(rr.Anchored(baseline=split.baseline.option), split.pool)
     for name, take in SAMPLERS.items():
         order = take(split, 200)
         for size in (50, 100, 200):
@@ -182,8 +190,8 @@ def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
     order = by_strata(split, max(SIZES))
     for name in LEARNERS:
         ranker = few_label_ranker(name)
-        if name in FROM_TODAY:
-            ranker.set_params(today=split.today.option)
+        if name in FROM_BASELINE:
+            ranker.set_params(baseline=split.baseline.option)
         learner = PoolLearner(ranker, split.pool)
         for size in SIZES:
             rows = order[:size]
@@ -191,18 +199,18 @@ def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
 
 
 def print_gains(
-    data: rr.Dataset, today: Today, n_splits: int, way: Callable[[Split], Iterator[tuple[str, int, float]]]
+    data: rr.Dataset, baseline: Baseline, n_splits: int, way: Callable[[Split], Iterator[tuple[str, int, float]]]
 ) -> None:
     found: dict[tuple[str, int], list[float]] = {}
     bases, methods = [], set()
-    for split in splits(data, today, n_splits):
-        base = split.ndcg(today.scores(split.test.X))
+    for split in splits(data, baseline, n_splits):
+        base = split.ndcg(baseline.scores(split.test))
         bases.append(base)
         for name, size, value in way(split):
             key = "ours" if isinstance(way, partial) else name
             methods.add(name)
             found.setdefault((key, size), []).append(value - base)
-    print(f"today {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
+    print(f"baseline {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
     print(f"{'':18}{'labels':>8}{'mean':>8}{'worst':>8}{'share below -.02':>18}")
     for (name, size), values in found.items():
         gains = np.array(values)
@@ -210,39 +218,41 @@ def print_gains(
         print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{share:18.2f}")
 
 
-def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
-    """Let judges who err decide duels on the test half, whose truth is known."""
+def print_side_by_side(data: rr.Dataset, baseline: Baseline, n_splits: int) -> None:
+    """Let judges who err compare side by side on the test half, whose truth is known."""
     top = int(data.y.max())
     rows: dict[float, list[tuple[str, float, float, tuple[float, float, float] | None]]] = {
         error: [] for error in ERRORS
     }
-    for split in splits(data, today, n_splits):
-        pool, old = Pool(split.test), today.scores(split.test.X)
+    for split in splits(data, baseline, n_splits):
+        pool, old = Pool(split.test), baseline.scores(split.test)
         base = split.ndcg(old)
         order = by_strata(split, 200)
-        learner = PoolLearner(rr.Anchored(today=today.option), split.pool)
+        learner = PoolLearner(rr.Anchored(baseline=baseline.option), split.pool)
         for size in (20, 100, 200):
             new = learner.fit(order[:size], split.pool.y[order[:size]]).predict(split.test)
             relevant = np.append(split.test.y > 0, False)
             ours, theirs = (top_sets(scores, pool.query_numbers) for scores in (new, old))
             truth = float((relevant[ours].sum(axis=1) - relevant[theirs].sum(axis=1)).mean())
-            duels = Duels(pool, new, old, seed=split.seed)
+            pairs = DocumentPairs(pool, new, old, seed=split.seed)
             for error in ERRORS:
                 rng = np.random.default_rng([split.seed, size, int(100 * error)])
 
                 def ask(
-                    duel: Duel, rng: np.random.Generator = rng, error: float = error, split: Split = split
+                    pair: DocumentPair, rng: np.random.Generator = rng, error: float = error, split: Split = split
                 ) -> tuple[int, int]:
-                    grades = [int(split.test.y[row]) for row in duel.shown]
+                    grades = [int(split.test.y[row]) for row in pair.shown]
                     said = [
                         int(rng.choice([g for g in range(top + 1) if g != y])) if rng.random() < error else y
                         for y in grades
                     ]
                     return said[0], said[1]
 
-                outcomes = run_duels(duels, ask)
-                relevant_gain = compare_relevant(outcomes, duels.changed)
-                rows[error].append((compare_duels(outcomes).verdict, split.ndcg(new) - base, truth, relevant_gain))
+                outcomes = grade_pairs(pairs, ask)
+                relevant_gain = compare_relevant(outcomes, pairs.changed)
+                rows[error].append(
+                    (compare_pair_grades(outcomes).verdict, split.ndcg(new) - base, truth, relevant_gain)
+                )
     for error, runs in rows.items():
         better = [gain > 0 for verdict, gain, _, _ in runs if verdict == "better"]
         called = [verdict == "worse" for verdict, gain, _, _ in runs if gain >= 0]
@@ -266,10 +276,10 @@ def read_graded(path: Path) -> rr.Dataset:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
-    parser.add_argument("--today", required=True)
+    parser.add_argument("--baseline", required=True)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--way", choices=["library", "cli"], default="library")
-    parser.add_argument("--duels", action="store_true")
+    parser.add_argument("--side-by-side", action="store_true")
     parser.add_argument("--samplers", action="store_true")
     parser.add_argument("--learners", nargs="?", const=",".join(LEARNERS), help="compare methods, such as Anchored,QI")
     parser.add_argument("--method", help="the way's learner instead of Anchored, which may hand over")
@@ -278,15 +288,15 @@ def main() -> None:
     SIZES[:] = map(int, given.sizes.split(","))
     LEARNERS[:] = [method_named(name).name for name in (given.learners or "").split(",") if name]
     data = read_graded(Path(given.data))
-    today = find_today(data.feature_names, given.today)
-    print(f"{given.data}: {data!r}, today {today}", flush=True)
+    baseline = find_baseline(data.feature_names, given.baseline)
+    print(f"{given.data}: {data!r}, baseline {baseline}", flush=True)
     warnings.simplefilter("ignore")  # that few labels say little is what the table shows
-    if given.duels:
-        print_duels(data, today, given.splits)
+    if given.side_by_side:
+        print_side_by_side(data, baseline, given.splits)
         return
     ours = partial(by_library if given.way == "library" else by_command_line, method=given.method)
     way = compare_samplers if given.samplers else compare_learners if given.learners else ours
-    print_gains(data, today, given.splits, way)
+    print_gains(data, baseline, given.splits, way)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ impressions (lists): in which share of repetitions B has won more of them, and i
 better. Where neither is better, the interval should name a winner in 5 % at the most: where both rankings are the same
 one, and where in each repetition a coin swaps A and B for each query, so that every query has its favourite and all
 together have none. With --uneven the second query is asked half as often as the first, the third a third as often, and
-so on. Without --data the documents are those of a synthetic world.
+so on. Without --data the documents are those of a synthetic synthetic.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def shares(
         won = np.sign((clicked * counts[query, number]).sum(axis=1))
         won = won * rng.choice([-1, 1], n_queries)[query] if swapped else won
         by = [np.bincount(query[won == one], minlength=n_queries) for one in (-1, 1, 0)]
-        contest = compare_trials("impressions", ("B", "A"), by[1], by[0], int(by[2].sum()), least=LEAST)
+        result = compare_trials("impressions", ("B", "A"), by[1], by[0], int(by[2].sum()), least=LEAST)
         more = float(by[1].sum() > by[0].sum()) + 0.5 * float(by[1].sum() == by[0].sum())
-        found += [more, contest.verdict == "better", contest.verdict == "worse", (contest.wins + contest.losses) / n]
+        found += [more, result.verdict == "better", result.verdict == "worse", (result.wins + result.losses) / n]
     return dict(zip(("more", "said", "wrong", "decided"), (found / repeats).tolist(), strict=True))
 
 
@@ -107,10 +107,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     found = []
-    worlds = {path.as_posix(): rr.read_letor(path) for path in given.data} or {
-        "world": rr.make_ranking(n_queries=300, seed=0)
+    synthetic_sets = {path.as_posix(): rr.read_letor(path) for path in given.data} or {
+        "synthetic": rr.datasets.make_ranking(n_queries=300, seed=0)
     }
-    for name, data in worlds.items():
+    for name, data in synthetic_sets.items():
         a, b = two_rankings(data)
         print(f"{name}: NDCG@10 {quality(data, a):.4f} and {quality(data, b):.4f}", flush=True)
         for model, case in itertools.product(given.models, CASES):

@@ -52,8 +52,8 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         csv, model, run = (f"{folder}/{name}" for name in ("train.csv", "model.rulerank", "out.run"))
-        data = rr.make_ranking(n_queries=20, n_features=6)
-        rr.write_table(data, csv)
+        data = rr.datasets.make_ranking(n_queries=20, n_features=6)
+        rr.io.write_table(data, csv)
 
         def call(*words: str) -> None:
             sys.argv = ["rulerank", *words]

@@ -28,7 +28,7 @@ LOOKS = {
     "-dark": {"color_scheme": "dark"},
     "-phone": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True},
 }
-TODAY = "bm25(all)"
+BASELINE = "bm25(all)"
 TOKEN = "a secret of yours"
 COMMAND = "rulerank train shop.parquet --labels labels.db --method {} -o model.rulerank"
 
@@ -36,10 +36,10 @@ COMMAND = "rulerank train shop.parquet --labels labels.db --method {} -o model.r
 def main() -> None:
     pool = shop_pool()
     with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
-        judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
+        judging = Judging(pool, store, baseline=BASELINE, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)
         dispute(judging)
-        judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the duels are about
+        judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the side-by-side comparisons are about
         app = create_app(judging, guidelines=parse_guidelines(GUIDELINES), command=COMMAND.format, token=TOKEN)
         with open_socket("127.0.0.1", 0) as listening:
             server = make_server(app)
@@ -103,20 +103,20 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     page.goto(f"{url}list?rater=ann")
     judge_list(page, judging)
     shoot("judging-list")
-    page.goto(f"{url}duels?rater=ann")
-    duel(page, judging)
-    shoot("judging-duels")
+    page.goto(f"{url}side-by-side?rater=ann")
+    compare(page, judging)
+    shoot("judging-side-by-side")
     page.set_viewport_size({**page.viewport_size, "height": 1600 if look else 800})
     page.goto(f"{url}overview?rater=ann")
     shoot("judging-overview")
     page.goto(f"{url}disputes?rater=ann")
     page.wait_for_selector("#disputes[data-state=ready]")
     shoot("judging-disputes")
-    page.goto(f"{url}lead?rater=ann")
+    page.goto(f"{url}admin?rater=ann")
     page.fill("#name", "cem")
     page.click("#invite button")
     page.wait_for_selector("#link:not([hidden])")
-    shoot("judging-lead")
+    shoot("judging-admin")
 
 
 def judge_list(page: Page, judging: Judging, n: int = 4) -> None:
@@ -130,8 +130,8 @@ def judge_list(page: Page, judging: Judging, n: int = 4) -> None:
     page.wait_for_timeout(500)
 
 
-def duel(page: Page, judging: Judging, n: int = 3) -> None:
-    """Fight a few duels by the true grades, and leave one half done."""
+def compare(page: Page, judging: Judging, n: int = 3) -> None:
+    """Compare a few pairs by the true grades, and leave one half done."""
     for number in range(n + 1):
         page.wait_for_selector("#main:is([data-state=ready], [data-state=none])")
         task = judging.check.next("ann")

@@ -63,21 +63,21 @@ def draw_tables() -> None:
     import rulerank as rr
     from rulerank.explain.figures import curves_figure
 
-    world = rr.make_ranking(n_queries=400, seed=1)
-    curves = curves_figure(rr.FittedRules().fit(world).curves(world, most=6))
+    data = rr.datasets.make_ranking(n_queries=400, seed=1)
+    curves = curves_figure(rr.FittedRules().fit(data).curves(data, most=6))
     with matplotlib.rc_context({"svg.hashsalt": "fitted-rules", "svg.fonttype": "none"}):
         curves.savefig(Path(__file__).with_name("fitted-rules-curves.svg"), metadata={"Date": None})
 
 
 def draw_ranking() -> None:
-    """Draw explanations-for-the-boss.md: curves of the shop's features, and with a browser the ranking of a query."""
+    """Draw explanation-reports.md: curves of the shop's features, and with a browser the ranking of a query."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder:
         for command in (
             "make-data shop --texts",
             "features shop/documents.jsonl shop/queries.tsv --qrels shop/judgements.qrels -o shop.parquet",
-            "train shop.parquet --method FR -o shop.rulerank",
+            "train shop.parquet --method FittedRules -o shop.rulerank",
             f"explain shop.parquet shop.rulerank -o {Path(__file__).resolve().with_name('shop-curves.svg')}",
             "explain shop.parquet shop.rulerank --query q9 -o ranking.html",
         ):
@@ -97,8 +97,8 @@ def draw_curves() -> None:
     import rulerank as rr
     from rulerank.explain.figures import curves_figure
 
-    fold = rr.make_folds(rr.make_ranking(n_queries=100, seed=0))[0]
-    ranker = rr.GlobalRules().fit(fold.train)
+    fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=100, seed=0))[0]
+    ranker = rr.FittedRules().fit(fold.train)
     with matplotlib.rc_context({"svg.hashsalt": "explain"}):  # the same ids in every run
         curves = curves_figure(ranker.curves(fold.test, most=3))
         curves.savefig(Path(__file__).with_name("explain-curves.svg"), metadata={"Date": None})
@@ -106,9 +106,9 @@ def draw_curves() -> None:
 
 def draw_gains(folder: Path) -> None:
     """Draw the gains of few-labels.md, for the LETOR sets; those of texts come from the command that stands there."""
-    for name, today in (("letor3-ohsumed", "f41"), ("letor4-mq2008", "f25")):
+    for name, baseline in (("letor3-ohsumed", "f41"), ("letor4-mq2008", "f25")):
         target = Path(__file__).with_name(f"few-labels-{name.partition('-')[2]}.svg")
-        command = ["rulerank", "curve", str(folder / name), "--baseline", today, "--splits", "20", "-o", str(target)]
+        command = ["rulerank", "curve", str(folder / name), "--baseline", baseline, "--splits", "20", "-o", str(target)]
         subprocess.run([sys.executable, "-m", *command], check=True)
 
 

@@ -20,7 +20,7 @@ from rulerank.errors import DataError, RulerankError
 from rulerank.evaluation.rankings import feature_scores
 from rulerank.experiment.report import FORMATS, check_formats
 from rulerank.experiment.run import Step
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 from rulerank.render.figures import check_matplotlib
 
 

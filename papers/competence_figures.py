@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulerank.aggregate.competence import Competence
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
+from rulerank.fusion.competence import Competence
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.render.figures import check_matplotlib, plain

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rulerank.core.words import joined
+from rulerank._util.words import joined
 from rulerank.experiment.report import DEPTH, Summary
 from rulerank.render.document import Picture
 from rulerank.render.figures import check_matplotlib, figure_bytes, inline_svg, plain

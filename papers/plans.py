@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.aggregate.fusion import fuse, neutral_sum, on_one_scale
 from rulerank.dataset import Array, Fold, query_index
 from rulerank.evaluation import evaluate
 from rulerank.experiment.systems import Scores
+from rulerank.fusion.classic import fuse, neutral_sum, on_one_scale
 
 
 @dataclass(frozen=True)

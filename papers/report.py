@@ -12,11 +12,11 @@ from papers.published import published_section, with_published_times
 from papers.sampled import FromTheTop
 from papers.sampling_tables import ABOUT, sampling_tables
 from papers.systems import GROUPS
-from rulerank.aggregate.competence import Competence
 from rulerank.errors import TooLargeError
 from rulerank.experiment.report import BOLD, Summary, groups, how, make_report, named, write_files
 from rulerank.experiment.run import Experiment
-from rulerank.io.outputs import write_bytes
+from rulerank.fusion.competence import Competence
+from rulerank.io.files import write_bytes
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.render.document import Cell, Page, Picture, Section, Table
 from rulerank.render.latex import render_latex

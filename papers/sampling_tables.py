@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from papers.sampled import AsChosen, Asked, AtRandom, FromTheTop
-from rulerank.core.words import listed
+from rulerank._util.words import listed
 from rulerank.dataset import Array
 from rulerank.evaluation import evaluate
 from rulerank.experiment.report import Row, Summary, how

@@ -24,11 +24,11 @@ from papers.baselines.rank_svm import C_GRID
 from papers.plans import Fuse, LinearCombination
 from papers.run import Follower
 from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop
-from rulerank.aggregate.competence import Competence
 from rulerank.errors import DataError
 from rulerank.experiment.systems import GROUPS as OWN_GROUPS
 from rulerank.experiment.systems import SYSTEMS as OWN_SYSTEMS
 from rulerank.experiment.systems import Rank, System
+from rulerank.fusion.competence import Competence
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules
@@ -43,7 +43,7 @@ GROUPS = {
     "linear": "query intercepts",
     "sampling": "rule voting on a few chosen labels",
     "baselines": "baselines of the papers",
-    "peers": "rankers of other libraries",
+    "libraries": "rankers of other libraries",
 } | OWN_GROUPS
 
 
@@ -118,10 +118,10 @@ SYSTEMS = {system.name: system for system in OWN} | {
         System("SVMMAP", "baselines", Rank(SVMMAP(**SCALED), COSTS), "whole rankings, a bound of MAP"),
         System("Regression", "baselines", Rank(Regression(**SCALED)), "least squares on grades"),
         System("LambdaMART", "beyond", Rank(LambdaMART(n_trees=300), TREES), "boosted trees (LightGBM)"),
-        System("LambdaMART x5", "peers", Rank(Bagged(LambdaMART(500)), BAGGED_TREES), "five of them, bagged by query"),
-        System("ILMART-like", "peers", Rank(Bagged(ILMARTLike())), "trees of one feature, then of 30 pairs (LightGBM)"),
-        System("EBM", "peers", Rank(EBM()), "boosted functions of features and 20 pairs (interpret)"),
-        System("CatBoost", "peers", Rank(Bagged(YetiRank())), "symmetric trees, YetiRank (CatBoost)"),
+        System("LambdaMART x5", "libraries", Rank(Bagged(LambdaMART(500)), BAGGED_TREES), "five, bagged by query"),
+        System("ILMART-like", "libraries", Rank(Bagged(ILMARTLike())), "trees of one feature, then pairs (LightGBM)"),
+        System("EBM", "libraries", Rank(EBM()), "boosted functions of features and 20 pairs (interpret)"),
+        System("CatBoost", "libraries", Rank(Bagged(YetiRank())), "symmetric trees, YetiRank (CatBoost)"),
         Follower("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
     )
 }  # fmt: skip

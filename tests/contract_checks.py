@@ -10,12 +10,12 @@ import pytest
 from sklearn.base import clone
 
 import rulerank as rr
-from rulerank.core.parameters import parameters_of
+from rulerank._util.parameters import parameters_of
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 
 
-def obvious_world(n_queries=12, n_docs=30, seed=0):
+def obvious_synthetic(n_queries=12, n_docs=30, seed=0):
     """Three features, of which the first decides the grade and the others are noise; one value is missing."""
     rng = np.random.default_rng(seed)
     X = rng.random((n_queries * n_docs, 3)).astype(np.float32)
@@ -24,24 +24,9 @@ def obvious_world(n_queries=12, n_docs=30, seed=0):
     return X, y, np.repeat([f"q{i}" for i in range(n_queries)], n_docs)
 
 
-X, y, qid = obvious_world()
+X, y, qid = obvious_synthetic()
 # another value that each parameter may have, to be set after fit
-OTHERS = (
-    None,
-    True,
-    False,
-    3,
-    1,
-    0.5,
-    0.0,
-    "rank",
-    "mean",
-    "yule_q",
-    "equal_width",
-    "share",
-    "best",
-    "query",
-)
+OTHERS = (None, True, False, 3, 1, 0.5, 0.0, "rank", "mean", "yule_q", "equal_width", "share", "best", "query")
 
 
 def check_init_only_stores(make):
@@ -57,7 +42,7 @@ def check_fit_returns_self_and_leaves_the_input_alone(make):
 
 
 def check_finds_the_obvious_ranking(make):
-    X_new, y_new, qid_new = obvious_world(seed=1)
+    X_new, y_new, qid_new = obvious_synthetic(seed=1)
     scores = make().fit(X, y, qid=qid).predict(X_new)
     assert evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.95
 
@@ -67,6 +52,12 @@ def check_rows_and_queries_come_in_any_order(make):
     one = make().fit(X, y, qid=qid).predict(X)
     other = make().fit(X[order], y[order], qid=qid[order]).predict(X)
     assert one == pytest.approx(other, abs=1e-9)
+
+
+def check_group_sizes_name_queries_as_ids_do(make):
+    by_group, by_id = make().fit(X, y, group=[30] * 12), make().fit(X, y, qid=qid)
+    assert np.array_equal(by_group.predict(X), by_id.predict(X))
+    assert by_group.score(X, y, group=[30] * 12) == by_id.score(X, y, qid=qid)
 
 
 def check_any_hashable_ids_name_queries(make):
@@ -251,8 +242,17 @@ def check_mistakes_are_named(make):
         values = {"X": X, "y": y, "qid": qid} | changes
         with pytest.raises(DataError, match=message):
             make().fit(values["X"], values["y"], qid=values["qid"])
+
+
+def check_a_scale_that_there_is_not_is_named(make):
     with pytest.raises(DataError, match="unknown normalize 'loud'; choose from None, minmax, rank, zscore"):
         make(normalize="loud").fit(X, y, qid=qid)
 
 
+OF_SCALES = [
+    check_normalised_by_query_it_needs_the_queries,
+    check_one_scale_per_query_undoes_another,
+    check_what_is_saved_is_what_was_fitted,
+    check_a_scale_that_there_is_not_is_named,
+]
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

@@ -25,7 +25,7 @@ class First(BaseEstimator):
         if self.fail == "badly":
             raise ValueError("no luck\ntoday")
         if self.fail == "package":
-            raise MissingExtraError("peers", "lightgbm")
+            raise MissingExtraError("compare", "lightgbm")
         if self.fail == "process":
             os._exit(9)  # as running out of memory does
         return self

@@ -110,7 +110,7 @@ def exports(name: str) -> dict[str, object]:
 
 def facts(path: Path) -> dict[str, object]:
     """Return all that a label store knows."""
-    from rulerank.judging.labels import JudgeKind, Order, Setting
+    from rulerank.judging.labels import Order, RaterKind, Setting
     from rulerank.judging.store import LabelStore
 
     with LabelStore(path) as store:
@@ -119,12 +119,12 @@ def facts(path: Path) -> dict[str, object]:
             "history": store.history(),
             "decisions": store.decisions(),
             "orders": [one for one in store.history_of(Order) if one.withdrawn is one.superseded_by is None],
-            "judge_history": store.history_of(JudgeKind),
+            "rater_kinds": store.history_of(RaterKind),
             "setting_history": store.history_of(Setting),
             "skips": store.skips(),
         }
         known: dict[str, object] = {kind: [plain(one) for one in each] for kind, each in found.items()}
-        return known | {"last_check": plain(store.last_check()), "judges": store.judges()}
+        return known | {"last_check": plain(store.last_check()), "other_raters": store.other_raters()}
 
 
 def plain(fact: object) -> object:
@@ -156,7 +156,7 @@ def make_files(path: Path) -> None:
 
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_files(Path(folder))
-        rr.write_table(rr.make_ranking(n_queries=12, n_features=3), "linear.csv")
+        rr.io.write_table(rr.datasets.make_ranking(n_queries=12, n_features=3), "linear.csv")
         shutil.copy(FROZEN / "labels.db", "labels.db")
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:

@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from rulerank.datasets.ranking import make_ranking
-from rulerank.io.streams import MODEL_MAGIC as MAGIC
+from rulerank.io.files import MODEL_MAGIC as MAGIC
 from rulerank.model_file import HEADER, VERSION
 from rulerank.rankers.global_rules import GlobalRules
 

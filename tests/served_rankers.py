@@ -13,8 +13,7 @@ RANKERS = {
     "FittedRules": partial(rr.FittedRules, n_folds=2),
     "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
     "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
-    "Anchored": partial(rr.Anchored, today="bm25_body"),
-    "AnchoredRules": partial(rr.AnchoredRules, today="bm25_body"),
+    "Anchored": partial(rr.Anchored, baseline="bm25_body"),
     "RankBoost": partial(RankBoost, n_rounds=20),  # gives no reasons
     "Competence": partial(rr.Competence, members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}),
 }

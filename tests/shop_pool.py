@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from rulerank.datasets.shop import make_shop
-from rulerank.features.text_features import TextFeatures
 from rulerank.judging.pool import Pool
+from rulerank.text.text_features import TextFeatures
 
 MAX_GRADE = 3
 GUIDELINES = """Think of the person who typed the query.
@@ -20,7 +20,7 @@ GUIDELINES = """Think of the person who typed the query.
 3: perfect - And well rated, at a fair price, in stock.
    example: "waterproof jacket": a waterproof jacket, rated 4.6 by 80, in stock
 """
-N_QUERIES = 40  # of which some are left to compare the new ranking with today's by
+N_QUERIES = 40  # of which some are left to compare the new ranking with the baseline's by
 TOP = 15  # candidates of a query
 FEATURES = (
     *("grams(title)", "bm25(title)", "length(title)", "bm25(all)", "cosine(all)", "run(all)", "covered(best)"),

@@ -16,14 +16,14 @@ NOTHING = "no query has documents of two grades \\(all {} have grade 1\\), so th
 
 
 @pytest.fixture(scope="module")
-def world():
-    return rr.make_ranking(n_queries=12, docs_per_query=12, n_features=4, seed=0)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=12, docs_per_query=12, n_features=4, seed=0)
 
 
 @pytest.fixture(scope="module")
-def positive(world):
+def positive(synthetic):
     """The relevant documents alone, as judgements list them."""
-    return replace(world, y=np.ones(len(world), dtype=int))
+    return replace(synthetic, y=np.ones(len(synthetic), dtype=int))
 
 
 @pytest.mark.parametrize(
@@ -45,30 +45,30 @@ def test_nothing_is_learned_from_one_grade(ranker, positive):
 
 
 @pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.StableRules()])
-def test_rankers_to_which_rows_can_be_added_warn(ranker, positive, world):
+def test_rankers_to_which_rows_can_be_added_warn(ranker, positive, synthetic):
     with pytest.warns(
         UserWarning, match="no query has documents of two grades, so nothing can be learned: add rows of"
     ):
         ranker.fit(positive)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ranker.fit(world)
+        ranker.fit(synthetic)
     with pytest.raises(DataError, match="nothing to learn from"):
         ranker.fit(replace(positive, y=np.where(np.arange(len(positive)) % 2, 1, -1)))
 
 
-def test_what_chooses_says_so_before_it_works(positive, world):
+def test_what_chooses_says_so_before_it_works(positive, synthetic):
     for ranker in (None, rr.GlobalRules()):
         with pytest.raises(DataError, match=NOTHING.format(144, "learn from")):
             rr.select(positive, ranker)
     with pytest.raises(DataError, match="nothing to choose by in the validation part"):
-        rr.select(world, rr.QueryIntercepts(), vali=positive)
+        rr.select(synthetic, rr.QueryIntercepts(), vali=positive)
     with pytest.raises(DataError, match="nothing to show gains by"):
-        rr.label_curve(positive, ["QI"], ["random"], n_splits=2, today="bm25_body")
+        rr.experiment.label_curve(positive, ["QI"], ["random"], n_splits=2, baseline="bm25_body")
 
 
-def test_folds_without_contrast_end_nothing(world):
-    one = replace(world, y=np.where(world.qid == world.qid[0], world.y > 0, 1).astype(int))
+def test_folds_without_contrast_end_nothing(synthetic):
+    one = replace(synthetic, y=np.where(synthetic.qid == synthetic.qid[0], synthetic.y > 0, 1).astype(int))
     tuned = rr.select(one, rr.QueryIntercepts(missing="mean"), {"l2": [1.0, 10.0]})
     assert isinstance(tuned.ranker, Ranker)
     assert not tuned.ranker.of_a_part
@@ -78,28 +78,28 @@ def test_folds_without_contrast_end_nothing(world):
     assert rr.Competence(members=members).fit(one).predict(one).size == len(one)
 
 
-def test_what_starts_from_the_baseline_stays_there_and_says_so(world, positive):
+def test_what_starts_from_the_baseline_stays_there_and_says_so(synthetic, positive):
     with pytest.warns(UserWarning, match="nothing can be learned: the model is the baseline ranking, or hard"):
-        rr.Anchored(today="bm25_body").fit(positive)
+        rr.Anchored(baseline="bm25_body").fit(positive)
     between = replace(positive, y=np.where(positive.qid == positive.qid[0], 0, 1))  # a contrast of queries alone
-    learned = rr.select(between, today="bm25_body")
+    learned = rr.select(between, baseline="bm25_body")
     assert learned.facts["top_changed"] == 0
     assert "so nothing was learned: the model equals the baseline ranking." in learned.lines()[1]
     assert learned.to_dict()["learned"] is False
     with pytest.raises(DataError, match="nothing to learn from"):
-        rr.select(positive, rr.QueryIntercepts(missing="mean"), today="bm25_body")
+        rr.select(positive, rr.QueryIntercepts(missing="mean"), baseline="bm25_body")
 
 
-def test_parts_are_looked_at_together(world, positive):
+def test_parts_are_looked_at_together(synthetic, positive):
     parts = [positive[positive.qid == query] for query in dict.fromkeys(positive.qid)]
     for call in (
-        lambda: rr.fit_parts(rr.GlobalRules(), parts),
-        lambda: rr.evaluate_parts(rr.GlobalRules().fit(world), parts),
+        lambda: rr.scale.fit_partitions(rr.GlobalRules(), parts),
+        lambda: rr.scale.evaluate_partitions(rr.GlobalRules().fit(synthetic), parts),
     ):
         with pytest.raises(DataError, match="no query has documents of two grades \\(each query has one grade only"):
             call()
-    parts[0] = world[world.qid == world.qid[0]]
-    assert rr.evaluate_parts(rr.fit_parts(rr.GlobalRules(), parts), parts).n_queries == 12
+    parts[0] = synthetic[synthetic.qid == synthetic.qid[0]]
+    assert rr.scale.evaluate_partitions(rr.scale.fit_partitions(rr.GlobalRules(), parts), parts).n_queries == 12
 
 
 def test_over_eighty_percent_of_one_grade_are_warned_of():
@@ -111,11 +111,11 @@ def test_over_eighty_percent_of_one_grade_are_warned_of():
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, world):
+def folder(tmp_path, monkeypatch, synthetic):
     monkeypatch.chdir(tmp_path)
-    ones = np.ones(len(world), dtype=int)
-    rr.write_table(replace(world, y=ones), "positive.csv")
-    rr.write_table(replace(world, y=np.where(np.arange(len(world)) % 12, ones, 0)), "most.csv")
+    ones = np.ones(len(synthetic), dtype=int)
+    rr.io.write_table(replace(synthetic, y=ones), "positive.csv")
+    rr.io.write_table(replace(synthetic, y=np.where(np.arange(len(synthetic)) % 12, ones, 0)), "most.csv")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,6 @@ def folder(tmp_path, monkeypatch, world):
         (["train", "positive.csv", "-o", "m.rulerank"], "learn from"),
         (["evaluate", "positive.csv", "--feature", "bm25_body"], "tell rankings apart by"),
         (["compare", "positive.csv", "--method", "QI", "--jobs", "1"], "compare systems by"),
-        (["label-curve", "positive.csv", "--baseline", "bm25_body", "--splits", "2"], "show gains by"),
     ],
 )
 def test_a_command_says_what_to_do_and_writes_nothing(run, folder, command, nothing):

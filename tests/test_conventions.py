@@ -18,31 +18,29 @@ from plain.importances import importances_plainly
 from rulerank.errors import DataError
 from rulerank.rankers.rows import sample_of
 
-WORLD = rr.make_ranking(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
-NAMES = list(WORLD.feature_names)
-FULL = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, feature_names=WORLD.feature_names)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
+NAMES = list(SYNTHETIC.feature_names)
+FULL = rr.Dataset(np.nan_to_num(SYNTHETIC.X), SYNTHETIC.y, SYNTHETIC.qid, feature_names=SYNTHETIC.feature_names)
 RANKERS = {
     "tables": rr.FittedRules(),
     "rules": rr.GlobalRules(),
     "rules, literal": rr.GlobalRules(votes="mean"),
     "linear": rr.QueryIntercepts(l2=1.0, missing="mean"),
-    "today and tables": rr.AnchoredRules(today=0),
+    "baseline": rr.Anchored(baseline=0),
     "by query": rr.StableRules(normalize="rank"),
 }
 
 
 @pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
 def test_importances_are_what_explain_adds_less_the_mean_of_the_query(ranker):
-    fitted = sklearn.clone(ranker).fit(WORLD)
-    shares = np.zeros(WORLD.X.shape)
-    for row in range(len(WORLD)):
-        for share in fitted.explain(WORLD, row).features:
+    fitted = sklearn.clone(ranker).fit(SYNTHETIC)
+    shares = np.zeros(SYNTHETIC.X.shape)
+    for row in range(len(SYNTHETIC)):
+        for share in fitted.explain(SYNTHETIC, row).features:
             shares[row, NAMES.index(share.feature.removeprefix("baseline ranking "))] += share.adds
-        if isinstance(ranker, rr.AnchoredRules):  # today's part is where its scores start
-            shares[row, 0] += fitted.explain(WORLD, row).base
-    expected = importances_plainly(shares, WORLD.qid)
+    expected = importances_plainly(shares, SYNTHETIC.qid)
     assert fitted.feature_importances_ == pytest.approx(expected, abs=1e-9)
-    assert fitted.importances(WORLD) == pytest.approx(expected, abs=1e-9)
+    assert fitted.importances(SYNTHETIC) == pytest.approx(expected, abs=1e-9)
 
 
 def test_sparse_rows_have_the_importances_of_dense_ones():
@@ -62,11 +60,11 @@ def test_a_sample_holds_whole_queries_unless_one_is_too_large(sizes, most):
 
 
 def test_importances_forget_rows_that_were_removed():
-    ranker = rr.GlobalRules().fit(WORLD)
-    ranker.unlearn(WORLD[WORLD.qid == "q3"])
+    ranker = rr.GlobalRules().fit(SYNTHETIC)
+    ranker.unlearn(SYNTHETIC[SYNTHETIC.qid == "q3"])
     assert not hasattr(ranker, "feature_importances_")
     with pytest.raises(DataError, match=r"importances needs the query of each row: importances\(X, qid=qid\)"):
-        ranker.importances(WORLD.X)
+        ranker.importances(SYNTHETIC.X)
 
 
 def test_features_are_selected_by_importance():
@@ -90,17 +88,17 @@ def test_score_without_grades_says_how():
 
 @pytest.mark.parametrize("ranker", [rr.FittedRules(), rr.QueryIntercepts(l2=1.0, missing="mean")])
 def test_partial_dependence_is_the_mean_score_along_a_feature(ranker):
-    ranker.fit(WORLD.X, WORLD.y, qid=WORLD.qid)
-    found = partial_dependence(ranker, WORLD.X, [1], grid_resolution=5)
+    ranker.fit(SYNTHETIC.X, SYNTHETIC.y, qid=SYNTHETIC.qid)
+    found = partial_dependence(ranker, SYNTHETIC.X, [1], grid_resolution=5)
     for value, mean in zip(found["grid_values"][0], found["average"][0], strict=True):
-        changed = WORLD.X.copy()
+        changed = SYNTHETIC.X.copy()
         changed[:, 1] = value
         assert mean == pytest.approx(ranker.predict(changed).mean())
 
 
 def test_a_ranker_is_a_regressor_only_to_tools_that_look_at_fitted_ones():
     assert not is_regressor(rr.GlobalRules())
-    assert is_regressor(rr.GlobalRules().fit(WORLD))
+    assert is_regressor(rr.GlobalRules().fit(SYNTHETIC))
 
 
 ORDER = np.random.default_rng(0).permutation(len(FULL))

@@ -26,7 +26,7 @@ def make(**changes):
         ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
         ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),
         ({"feature_names": ["a"]}, "expected 2 feature names, one per column of X: got 1"),
-        ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' is there twice"),
+        ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' appears twice"),
     ],
 )
 def test_mistakes_are_named(changes, message):

@@ -15,14 +15,15 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "rulerank"
 LAYERS = """
     errors
-    core
+    _util
     recall_base
     dataset
-    discretize methods normalize render rules splitting today web
+    discretize methods normalize render rules splitting web
+    baseline
     export io sampling
-    datasets evaluation features
+    datasets evaluation text
     clicks rankers
-    aggregate model_file scale training
+    fusion model_file scale selection
     explain judging
     experiment judging.web serve
     serve.web
@@ -34,8 +35,11 @@ FACADE = {
     ("rankers/base.py", "explain"),
     ("rankers/base.py", "model_file"),
     ("rankers/base.py", "scale"),
-    ("features/text_features.py", "model_file"),
+    ("text/text_features.py", "model_file"),
     ("methods.py", "rankers"),
+    ("baseline.py", "io"),
+    ("baseline.py", "model_file"),
+    ("baseline.py", "rankers"),
 }
 HELP = (
     "Imports go from the command line down to the data set (docs/architecture.md has the map), which is up in LAYERS. "

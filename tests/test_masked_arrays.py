@@ -20,7 +20,7 @@ RANKER = rr.GlobalRules(discretizer="equal_width").fit(WITH_NAN, [0, 1, 0, 1], q
         lambda X: EqualWidth(n_bins=3).fit(X).transform(X),
         lambda X: rr.fuse(X.T, QID, "comb_sum"),
         lambda X: rr.SSAR(discretizer="equal_width").select(X, lambda row: row % 2),
-        lambda X: rr.Strata(today=0).select(X, lambda row: row % 2, QID),
+        lambda X: rr.StratifiedSampler(baseline=0).select(X, lambda row: row % 2, QID),
         lambda X: RANKER.explain(X, 0).lines(),
         lambda X: RANKER.rules_for(X[0]),
         lambda X: [doc.score for doc in rr.Reranker(RANKER).rank(docs=X)],

@@ -12,13 +12,14 @@ from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import HEADER, VERSION, load, save
 from rulerank.rankers.global_rules import GlobalRules
 
-TABLES, MEAN = {}, {"votes": "mean"}
+TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
 
 
 @pytest.mark.parametrize(
     "params",
     [
         TABLES,
+        ROWS,
         MEAN,
         {"votes": "mean", "normalize": "rank", "max_size": 3},
         {"discretizer": EqualWidth(n_bins=4)},
@@ -123,6 +124,10 @@ def test_a_newer_version_and_an_unknown_class_say_what_to_install(tmp_path):
         assert str(caught.value).endswith("written by rulerank 9.0")
 
 
+def holding(shape, dtype="<f8"):
+    return {"arrays": [{"dtype": dtype, "shape": shape}]}
+
+
 @pytest.mark.parametrize(
     ("manifest", "says"),
     [
@@ -130,37 +135,24 @@ def test_a_newer_version_and_an_unknown_class_say_what_to_install(tmp_path):
         (b"[" * 100_000, "its manifest is not JSON"),
         (b"\xff", "its manifest is not JSON"),
         (b"[]", "its manifest is not a JSON object"),
-        ({"class": "GlobalRules"}, "does not describe a GlobalRules: 'arrays'"),
+        ({}, "does not describe a GlobalRules: 'arrays'"),
+        (holding([2]), "does not describe a GlobalRules: 'state'"),
+        ({"arrays": 3}, "does not describe a GlobalRules: 'int' object"),
+        (holding([1], "|O"), "array 0 has the type '|O', not one of"),
+        (holding([-1]), "array 0 has the shape [-1]"),
+        (holding("12"), "array 0 has the shape '12'"),
+        (holding([10**9, 10**9]), "array 0 would take 8,000,000,000,000,000,000 bytes of the 16 that are left"),
+        (holding([1]), "8 bytes belong to no array"),
+        (holding([2]) | {"state": {"params": {"$array": 1}}}, "there is no array 1, only 1 arrays"),
         (
-            {"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": [2]}]},
-            "does not describe a GlobalRules: 'state'",
-        ),
-        ({"class": "GlobalRules", "arrays": 3}, "does not describe a GlobalRules: 'int' object"),
-        ({"class": "GlobalRules", "arrays": [{"dtype": "|O", "shape": [1]}]}, "array 0 has the type '|O', not one of"),
-        ({"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": [-1]}]}, "array 0 has the shape [-1]"),
-        ({"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": "12"}]}, "array 0 has the shape '12'"),
-        (
-            {"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": [10**9, 10**9]}]},
-            "array 0 would take 8,000,000,000,000,000,000 bytes of the 16 that are left",
-        ),
-        ({"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": [1]}]}, "8 bytes belong to no array"),
-        (
-            {"class": "GlobalRules", "arrays": [{"dtype": "<f8", "shape": [2]}], "state": {"params": {"$array": 1}}},
-            "there is no array 1, only 1 arrays",
-        ),
-        (
-            {
-                "class": "GlobalRules",
-                "arrays": [{"dtype": "<f8", "shape": [2]}],
-                "state": {"feature_names": ["a", "a"]},
-            },
+            holding([2]) | {"state": {"feature_names": ["a", "a"]}},
             "its feature names are not a list of different names",
         ),
     ],
 )
 def test_a_sealed_file_with_a_wrong_manifest_is_refused(tmp_path, manifest, says):
     path = tmp_path / "model.rulerank"
-    path.write_bytes(seal(manifest, bytes(16)))
+    path.write_bytes(seal({"class": "GlobalRules"} | manifest if isinstance(manifest, dict) else manifest, bytes(16)))
     with pytest.raises(ModelFileError) as caught:
         load(path)
     assert says in str(caught.value)

@@ -37,10 +37,10 @@ def test_the_wheel_alone_runs_commands_and_has_its_pages(built, tmp_path):
         assert (tmp_path / "wheel" / "rulerank" / data).exists()
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "wheel")}
     code = "import rulerank, sys; print(rulerank.__file__); from rulerank.cli import main; main()"
-    command = [sys.executable, "-c", code, "make-data", "world.txt", "--queries", "5"]
+    command = [sys.executable, "-c", code, "make-data", "synthetic.txt", "--queries", "5"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path / "wheel"))
-    assert (tmp_path / "world.txt").exists()
+    assert (tmp_path / "synthetic.txt").exists()
 
 
 def test_the_description_needs_no_file_of_the_repository(built):

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.core.parameters import parameters_of
+from rulerank._util.parameters import parameters_of
 from rulerank.discretize import DISCRETIZERS
 from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
 RANKERS = [method.ranker_class() for method in METHODS.values()]
-CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR, rr.Strata]
+CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR, rr.StratifiedSampler]
 PLACES = [(owner, name) for owner in CLASSES for name in parameters_of(owner)]
-WORLD = rr.make_ranking(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
 KINDS = st.one_of(
     st.none(),
     st.booleans(),
@@ -37,11 +37,11 @@ KINDS = st.one_of(
 def use(owner, **params):
     """Do what looks at the parameters of a class."""
     made = owner(**params)
-    if owner in (rr.SSAR, rr.Strata):
-        return made.begin(WORLD)
+    if owner in (rr.SSAR, rr.StratifiedSampler):
+        return made.begin(SYNTHETIC)
     if owner in DISCRETIZERS.values():
-        return made.fit(WORLD.X, WORLD.y)
-    return made.fit(WORLD)
+        return made.fit(SYNTHETIC.X, SYNTHETIC.y)
+    return made.fit(SYNTHETIC)
 
 
 def test_every_parameter_of_every_class_stands_in_its_table():

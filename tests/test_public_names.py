@@ -1,4 +1,5 @@
-"""The public names exist, load lazily, and stay functions whatever is imported before."""
+"""The public names exist, load lazily, stay functions whatever is imported before, and old names lead to the new
+ones."""
 
 import subprocess
 import sys
@@ -6,16 +7,47 @@ import sys
 import pytest
 
 import rulerank as rr
+from rulerank._util.words import old_names
+
+OF_MODULES = [f"{module}.{name}" for module in rr.MODULES for name in getattr(getattr(rr, module), "__all__", ())]
 
 
-@pytest.mark.parametrize("name", rr.__all__)
+@pytest.mark.parametrize("name", [*rr.__all__, *OF_MODULES])
 def test_every_public_name_is_there_and_documented(name):
-    assert getattr(rr, name).__doc__
+    value = rr
+    for part in name.split("."):
+        assert part in dir(value)
+        value = getattr(value, part)
+    assert value.__doc__
+
+
+def test_about_thirty_names_are_on_top_and_the_modules_beside_them():
+    assert len(rr.__all__) <= 35
+    assert set(dir(rr)) == {*rr.__all__, *rr.MODULES, "__version__"}
 
 
 def test_an_unknown_name_lists_what_there_is():
-    with pytest.raises(AttributeError, match="module 'rulerank' has no attribute 'read_leter'; it has Dataset, Fold"):
+    with pytest.raises(AttributeError, match="module 'rulerank' has no attribute 'read_leter'; it has Dataset, read"):
         rr.read_leter  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'rulerank\.io' has no attribute 'write_leter'; it has read_letor, "):
+        rr.io.write_leter  # noqa: B018
+
+
+@pytest.mark.parametrize(("old", "new"), old_names("python").items())
+def test_a_name_of_version_0_1_leads_to_the_new_one(old, new):
+    with pytest.raises(AttributeError) as error:
+        getattr(rr, old)
+    assert str(error.value) == f"rr.{old} is now {new}"
+    value = rr
+    for part in new.split("(")[0].split(".")[1:] if new.startswith("rr.") else ():
+        value = getattr(value, part)
+
+
+def test_a_parameter_of_version_0_1_leads_to_the_new_one():
+    with pytest.raises(TypeError, match=r"^Anchored has no argument 'today'; it is now baseline=$"):
+        rr.Anchored(today="bm25")
+    with pytest.raises(TypeError, match=r"^QueryIntercepts.fit has no argument 'judge'; it is now rater=$"):
+        rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], judge=["ann", "bob"])
 
 
 def test_importing_loads_nothing_heavy():
@@ -25,6 +57,8 @@ def test_importing_loads_nothing_heavy():
 
 
 def test_no_public_name_is_hidden_by_a_module():
-    code = "import rulerank.evaluation.measures, rulerank.io.formats, rulerank as rr; print(callable(rr.evaluate))"
+    files = "rulerank.evaluation.measures, rulerank.io.formats, rulerank.experiment.curve, rulerank.scale.partitions"
+    names = "rr.evaluate, rr.io.convert, rr.experiment.label_curve, rr.scale.fit_partitions"
+    code = f"import {files}, rulerank as rr; print(all(map(callable, [{names}])))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"

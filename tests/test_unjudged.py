@@ -23,14 +23,16 @@ def make(y, qid, docid=None, **more):
     return rr.Dataset(X, y, qid, [f"d{row}" for row in range(n)] if docid is None else docid, ("bm25",), **more)
 
 
-def retrieved_world(seed=0, n_queries=20):
+def retrieved_synthetic(seed=0, n_queries=20):
     """Candidates of queries, and judgements that list relevant documents alone, some of which were not retrieved."""
-    world = rr.make_ranking(n_queries=n_queries, docs_per_query=20, seed=seed)
-    relevant = np.flatnonzero(world.y > 0)
-    qrels = rr.Qrels(world.qid[relevant], world.docid[relevant], world.y[relevant])
-    kept = np.random.default_rng(seed).random(len(world)) < 0.7
+    synthetic = rr.datasets.make_ranking(n_queries=n_queries, docs_per_query=20, seed=seed)
+    relevant = np.flatnonzero(synthetic.y > 0)
+    qrels = rr.Qrels(synthetic.qid[relevant], synthetic.docid[relevant], synthetic.y[relevant])
+    kept = np.random.default_rng(seed).random(len(synthetic)) < 0.7
     blank = np.full(int(kept.sum()), -1)
-    return rr.Dataset(world.X[kept], blank, world.qid[kept], world.docid[kept], world.feature_names), qrels
+    return rr.Dataset(
+        synthetic.X[kept], blank, synthetic.qid[kept], synthetic.docid[kept], synthetic.feature_names
+    ), qrels
 
 
 def test_skip_leaves_out_what_has_no_grade_and_0_counts_it():
@@ -88,7 +90,7 @@ def test_what_a_file_was_written_with_is_kept_unless_something_else_is_said():
 def test_tables_keep_the_recall_base(ending, tmp_path):
     qrels = rr.Qrels(["a", "a", "a"], ["d0", "d2", "elsewhere"], [2, 1, -1])
     data = with_qrels(make([-1] * 3, ["a"] * 3), qrels, 0, np.array([0, 0, 1]) > 0)
-    rr.write_table(data, tmp_path / f"pool.{ending}")
+    rr.io.write_table(data, tmp_path / f"pool.{ending}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = rr.read_table(tmp_path / f"pool.{ending}")
@@ -130,10 +132,10 @@ def test_judgements_of_other_queries_are_a_mistake():
 
 @pytest.mark.parametrize("measures", [["MAP", "NDCG@10", "NDCG", "P@5", "R@10", "MeanNDCG"]])
 def test_data_with_a_recall_base_measure_as_a_run_beside_its_qrels_does(measures):
-    data, qrels = retrieved_world()
+    data, qrels = retrieved_synthetic()
     scores = data.X[:, 0].astype(float)
-    run = rr.run_from_scores(data, scores)
-    expected = rr.evaluate_run(run, qrels, measures)
+    run = rr.io.run_from_scores(data, scores)
+    expected = rr.evaluate(run, qrels, measures=measures)
     found = rr.evaluate(with_qrels(data, qrels, 0), scores, measures=measures)
     assert found.means == pytest.approx(expected.means, abs=1e-12)
     alone = rr.evaluate(rr.Dataset(data.X, with_qrels(data, qrels, 0).y.clip(0), data.qid), scores, measures="MAP")
@@ -141,22 +143,22 @@ def test_data_with_a_recall_base_measure_as_a_run_beside_its_qrels_does(measures
 
 
 def test_a_run_beside_data_with_a_recall_base_counts_what_both_missed():
-    data, qrels = retrieved_world()
-    run = rr.run_from_scores(data, data.X[:, 0].astype(float))
+    data, qrels = retrieved_synthetic()
+    run = rr.io.run_from_scores(data, data.X[:, 0].astype(float))
     assert len(all_judgements(with_qrels(data, qrels, 0))) == len(qrels)
-    assert rr.evaluate_run(run, with_qrels(data, qrels, 0)).means == pytest.approx(rr.evaluate_run(run, qrels).means)
+    assert rr.evaluate(run, with_qrels(data, qrels, 0)).means == pytest.approx(rr.evaluate(run, qrels).means)
 
 
 def test_a_run_may_leave_out_documents_without_a_judgement():
     run = rr.Run(["a"] * 3, ["x", "y", "z"], [3.0, 2.0, 1.0], ["me"] * 3)
     qrels = rr.Qrels(["a", "a"], ["y", "z"], [0, 1])
     assert join(run, qrels, unjudged="skip").docid.tolist() == ["y", "z"]
-    assert rr.evaluate_run(run, qrels, "MRR").means == {"MRR": pytest.approx(1 / 3)}
-    assert rr.evaluate_run(run, qrels, "MRR", unjudged="skip").means == {"MRR": 0.5}
+    assert rr.evaluate(run, qrels, measures="MRR").means == {"MRR": pytest.approx(1 / 3)}
+    assert rr.evaluate(run, qrels, measures="MRR", unjudged="skip").means == {"MRR": 0.5}
 
 
 def test_cross_validation_counts_what_was_missed():
-    blank, qrels = retrieved_world(n_queries=60)
+    blank, qrels = retrieved_synthetic(n_queries=60)
     data = with_qrels(blank, qrels, 0).labelled()
     without = rr.Dataset(data.X, data.y, data.qid, data.docid, data.feature_names)
     grid = {"l2": [1.0]}
@@ -167,7 +169,7 @@ def test_cross_validation_counts_what_was_missed():
 
 
 def test_parts_of_data_keep_their_base():
-    data, qrels = retrieved_world()
+    data, qrels = retrieved_synthetic()
     made = with_qrels(data, qrels, 0)
     again = rr.Dataset.concat([made[:5], made[5:]])
     assert again.base.grades.tolist() == made.base.grades.tolist()

@@ -11,9 +11,9 @@ from rulerank.cli import app
 
 INTRODUCTION = """# Commands
 
-What `rulerank COMMAND --help` prints. Results go to stdout, everything else to stderr; a file named `-` is stdin or
-stdout; `--json` is everywhere; a mistake ends in one line on stderr and exit code 2. No command writes over a file that
-it reads, or over a label store.
+The output of `rulerank COMMAND --help`. Results go to stdout, everything else goes to stderr. A file named `-` is stdin
+or stdout. Every command has `--json`. An error prints one line to stderr and exits with code 2. No command overwrites
+one of its input files or a label store.
 """
 
 
@@ -27,7 +27,7 @@ def section(name: str, command: typer.core.TyperCommand) -> str:
     """Return what there is to say of one command."""
     context = typer.Context(command, info_name=f"rulerank {name}")
     usage = " ".join(["rulerank", name, *command.collect_usage_pieces(context)])
-    examples = inspect.cleandoc((command.epilog or "").partition("Example:\n")[2])
+    examples = inspect.cleandoc((command.epilog or "").partition("Examples:\n")[2])
     rows = [record for parameter in command.params if (record := parameter.get_help_record(context))]
     table = [f"| {cell(what)} | {words(meaning)} |" for what, meaning in rows]
     return "\n".join(

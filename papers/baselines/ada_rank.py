@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from papers.baselines.staged_linear import StagedLinearRanker
-from rulerank.core.parameters import Checked, Parameter, Steps
+from rulerank._util.parameters import Checked, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.evaluation import Measure, evaluate
 

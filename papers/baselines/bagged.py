@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import HasParameters, Parameter, Whole
+from rulerank._util.parameters import HasParameters, Parameter, Whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 
@@ -34,9 +34,9 @@ class Bagged(HasParameters, BaseEstimator):
     --------
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> world = make_ranking(n_queries=20)
-    >>> bagged = Bagged(QueryIntercepts(l2=10.0, missing="mean")).fit(world)
-    >>> len(bagged.members_), bagged.predict(world).shape == (len(world),)
+    >>> synthetic = make_ranking(n_queries=20)
+    >>> bagged = Bagged(QueryIntercepts(l2=10.0, missing="mean")).fit(synthetic)
+    >>> len(bagged.members_), bagged.predict(synthetic).shape == (len(synthetic),)
     (5, True)
     """
 

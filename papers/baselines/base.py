@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rulerank.core.threads import one_blas_thread
+from rulerank._util.loops import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.linear.linear_ranker import WeightedSum
+from rulerank.rankers.linear.query_intercepts import WeightedSum
 from rulerank.rankers.rows import content_keys, order_by_content
 
 LARGEST = 1e140  # squared and added up over a file of rows, it is a number still

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from papers.baselines.base import Baseline, canonical_order
 from papers.baselines.stumps import MAX_THRESHOLDS, Columns, Stump, StumpSum, cut_columns
-from rulerank.core.parameters import Parameter, Steps, is_whole
-from rulerank.core.progress import progress
+from rulerank._util.loops import progress
+from rulerank._util.parameters import Parameter, Steps, is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled

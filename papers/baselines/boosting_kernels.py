@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
+from rulerank._util.loops import compiled
 from rulerank.dataset import Array
 
 CLEARLY = 1.0 + 1e-9  # of two that differ by rounding only, the first is taken

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library
-from rulerank.core.parameters import Number, Parameter, Steps, Whole
+from rulerank._util.parameters import Number, Parameter, Steps, Whole
 from rulerank.dataset import Array
 
 
 class YetiRank(LibraryRanker):
     """Rank by boosted symmetric trees: A. Gulin, I. Kuralenok and D. Pavlov (2011), as CatBoost has it.
 
-    Needs the extra `peers` (catboost).
+    Needs the extra `compare` (catboost).
 
     Parameters
     ----------

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library
-from rulerank.core.parameters import Parameter, Steps, Whole
+from rulerank._util.parameters import Parameter, Steps, Whole
 from rulerank.dataset import Array
 
 
 class EBM(LibraryRanker):
     """Rank by a boosted sum of functions of one feature and of a few pairs, fitted to grades by least squares.
 
-    Needs the extra `peers` (interpret-core). interpret has no ranking: this is its regressor, whose bags are made by
+    Needs the extra `compare` (interpret-core). interpret has no ranking: this is its regressor, whose bags are made by
     query here. Each bag stops on the queries that it leaves out, so that `vali` has nothing to say.
 
     Parameters
@@ -34,8 +34,8 @@ class EBM(LibraryRanker):
     Examples
     --------
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> world = make_ranking(n_queries=6, docs_per_query=10, n_features=3)
-    >>> EBM(max_pairs=1, n_bags=2, n_jobs=1).fit(world).predict(world).shape
+    >>> synthetic = make_ranking(n_queries=6, docs_per_query=10, n_features=3)
+    >>> EBM(max_pairs=1, n_bags=2, n_jobs=1).fit(synthetic).predict(synthetic).shape
     (60,)
     """
 

@@ -10,7 +10,7 @@ from papers.baselines.boosted import BoostedStumps, PairedRows, Pick
 from papers.baselines.boosting_kernels import add_parted, fidelity_weights
 from papers.baselines.rank_boost import best_stump, sum_by_bin
 from papers.baselines.stumps import Columns
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
 from rulerank.dataset import Array
 
 PAIRS_AT_ONCE = 2**20  # 8 MiB of weights; a single query may have more

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library, predicted
-from rulerank.core.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 
 Pair = tuple[int, int]
@@ -24,7 +24,7 @@ SCREENING_TREES = 100  # trees of two splits, whose gains tell which pairs are w
 class ILMARTLike(LibraryRanker):
     """Rank by a sum of functions of one feature and of at most `max_pairs` pairs, grown by LightGBM to raise NDCG.
 
-    Needs the extra `peers`. First trees of one feature each; then trees of two splits, grown from there without a
+    Needs the extra `compare`. First trees of one feature each; then trees of two splits, grown from there without a
     constraint, show which pairs gain most; then trees of these pairs, and of single features, go on from the first.
 
     Parameters

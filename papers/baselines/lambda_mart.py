@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from papers.baselines.base import informative_queries
 from papers.baselines.library_ranker import LibraryRanker, Rows, library, predicted
-from rulerank.core.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.rankers.rows import NOTHING
@@ -22,7 +22,7 @@ MOST_DOCS = 10_000  # of a query; LightGBM takes no more
 class LambdaMART(LibraryRanker):
     """Rank documents by a sum of decision trees, each grown to raise NDCG: C. Burges (2010), as LightGBM has it.
 
-    Needs the extra `peers`. Missing values (NaN) are sent to the better
+    Needs the extra `compare`. Missing values (NaN) are sent to the better
     side of every split. The same rows, in any order, give the same trees, whatever the number of threads.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from papers.baselines.base import Baseline, canonical_order
-from rulerank.core.threads import n_threads
+from rulerank._util.loops import n_threads
 from rulerank.dataset import MAX_GRADE, Array, Dataset, query_index
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.rankers.base import Labelled
@@ -44,7 +44,9 @@ class LibraryRanker(Baseline):
         qid: Any = None,
         vali: Dataset | None = None,
         *,
+        group: Any = None,
         sample_weight: Any = None,
+        **unknown: Any,
     ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
@@ -53,7 +55,7 @@ class LibraryRanker(Baseline):
         """
         self._vali = vali  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid, sample_weight=sample_weight)
+            return super().fit(X, y, qid, group=group, sample_weight=sample_weight, **unknown)
         finally:
             del self._vali
 
@@ -103,7 +105,7 @@ def in_order(data: Labelled) -> Rows:
 
 
 def library(module: str, package: str) -> Any:
-    """Load the library of a peer.
+    """Load the library of another library.
 
     >>> library("no_such_library", "no-such-package")
     Traceback (most recent call last):
@@ -112,7 +114,7 @@ def library(module: str, package: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtraError("peers", package) from None
+        raise MissingExtraError("compare", package) from None
 
 
 def predicted(booster: Any, X: Array) -> Array:

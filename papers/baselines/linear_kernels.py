@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from rulerank.core.compiled import compiled, sort_places
+from rulerank._util.loops import compiled, sort_places
 from rulerank.dataset import Array
 
 

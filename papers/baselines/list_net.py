@@ -10,7 +10,7 @@ import numpy as np
 
 from papers.baselines.linear_kernels import cross_entropies
 from papers.baselines.staged_linear import StagedLinearRanker
-from rulerank.core.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.rankers.linear.likelihood import DenseRows
 

@@ -9,7 +9,7 @@ import numpy as np
 from papers.baselines.boosted import BoostedStumps, PairedRows, Pick
 from papers.baselines.boosting_kernels import CLEARLY, add_potentials, best_bins, exponential_potentials
 from papers.baselines.stumps import Columns
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
 from rulerank.dataset import Array
 
 QUERIES_PER_THREAD = 500

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from papers.baselines.base import LinearRanker, informative_queries
 from papers.baselines.cutting_plane import Risk, minimise_risk
 from papers.baselines.linear_kernels import pair_hinges
-from rulerank.core.parameters import Number, Parameter, Steps
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
+from rulerank._util.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.rankers.rows import NOTHING
 

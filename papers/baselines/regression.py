@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from papers.baselines.base import LinearRanker
-from rulerank.core.parameters import Number, Parameter
+from rulerank._util.parameters import Number, Parameter
 from rulerank.dataset import Array
 
 FLAT = 1e-11  # features whose correlation leaves less than this share are combinations of others but for rounding

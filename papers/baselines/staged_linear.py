@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from papers.baselines.base import LinearRanker, informative_queries
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.rows import NOTHING

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from papers.baselines.boosting_kernels import stump_scores
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import equal_frequency_cuts
 
@@ -76,7 +76,7 @@ class StumpSum:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Features cut at thresholds. One with missing values is there twice: as if they were lowest, and highest."""
+    """Features cut at thresholds. One with missing values appears twice: as if they were lowest, and highest."""
 
     bins: Array  # uint16[n_columns, n_rows] how many thresholds the value reaches
     features: Array  # int64[n_columns]

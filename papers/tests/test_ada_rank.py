@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from papers.baselines.ada_rank import AdaRank
-from papers.tests.boosting_worlds import worlds
+from papers.tests.boosting_data import synthetic_sets
 from papers.tests.plain_boosting import adarank_rounds
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
@@ -18,10 +18,10 @@ USELESS = (np.array([[0, 0], [0, 2], [0, 3]], dtype=float), np.array([1, 0, 0], 
 
 
 @settings(max_examples=50)
-@given(worlds(missing=False), st.sampled_from(["MAP", "NDCG@10", "NDCG@2"]))
+@given(synthetic_sets(missing=False), st.sampled_from(["MAP", "NDCG@10", "NDCG@2"]))
 @example(USELESS, "NDCG@2")
-def test_rounds_are_those_of_the_plain_way(world, measure):
-    X, grades, queries = world
+def test_rounds_are_those_of_the_plain_way(synthetic, measure):
+    X, grades, queries = synthetic
     assume(any(len(set(grades[queries == q])) > 1 for q in queries))
     ranker = AdaRank(measure, n_rounds=6).fit(X, grades, qid=queries)
     rounds = adarank_rounds(X, grades, queries, measure, 6)

@@ -9,7 +9,7 @@ from papers.baselines.f_rank import FRank
 from papers.baselines.list_net import ListNet
 from papers.baselines.rank_boost import RankBoost
 from rulerank.evaluation import evaluate
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 
 # MAP of folds 1 to 5 as the LETOR 2.0 page had it
 PUBLISHED = {

@@ -10,7 +10,7 @@ from papers.baselines import f_rank
 from papers.baselines.boosted import paired_rows
 from papers.baselines.f_rank import FidelityPicker, FRank
 from papers.baselines.stumps import cut_columns
-from papers.tests.boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
+from papers.tests.boosting_data import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, synthetic_sets
 from papers.tests.plain_boosting import all_stumps, fidelity_gain, fidelity_loss, pairs_of
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.kernels
 
 @given(st.data())
 def test_the_stump_picked_gains_most_of_all(data):
-    X, grades, queries = data.draw(worlds())
+    X, grades, queries = data.draw(synthetic_sets())
     pairs = pairs_of(grades, queries)
     assume(pairs)
     scores = data.draw(rounded_scores(len(X)))
@@ -29,19 +29,19 @@ def test_the_stump_picked_gains_most_of_all(data):
     columns = cut_columns(X[paired.rows], 255)
     picked = FidelityPicker(paired, columns, n_jobs=1).pick(scores[paired.rows])
     places = {int(row): place for place, row in enumerate(paired.rows)}
-    world = [(places[b], places[a]) for b, a in pairs], queries[paired.rows], scores[paired.rows]
-    most = max(fidelity_gain(says, *world)[0] for says in all_stumps(X[paired.rows]))
+    synthetic = [(places[b], places[a]) for b, a in pairs], queries[paired.rows], scores[paired.rows]
+    most = max(fidelity_gain(says, *synthetic)[0] for says in all_stumps(X[paired.rows]))
     if picked is None:
         assert most == pytest.approx(0, abs=1e-9)
         return
-    gain, weight = fidelity_gain(columns.bins[picked.column] >= picked.bin, *world)
+    gain, weight = fidelity_gain(columns.bins[picked.column] >= picked.bin, *synthetic)
     assert gain == pytest.approx(most)
     assert picked.weight == pytest.approx(weight)
 
 
-@given(worlds())
-def test_every_round_lowers_the_loss_by_what_it_promises(world):
-    X, grades, queries = world
+@given(synthetic_sets())
+def test_every_round_lowers_the_loss_by_what_it_promises(synthetic):
+    X, grades, queries = synthetic
     pairs = pairs_of(grades, queries)
     assume(pairs)
     ranker = FRank(n_rounds=4, n_jobs=1).fit(X, grades, qid=queries)

@@ -8,8 +8,8 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.foreign import fresh_for_part
 
-WORLD = rr.make_ranking(n_queries=40, docs_per_query=(5, 30), seed=0)
-FOLD = rr.make_folds(WORLD)[0]
+SYNTHETIC = rr.datasets.make_ranking(n_queries=40, docs_per_query=(5, 30), seed=0)
+FOLD = rr.datasets.make_folds(SYNTHETIC)[0]
 
 
 def test_a_rule_that_no_weighted_sum_can_say_is_found():
@@ -73,7 +73,9 @@ def test_wrong_parameters_are_refused(params, message):
 def test_wrong_validation_data_are_refused():
     with pytest.raises(DataError, match=r"^vali must be a Dataset, such as rr.Dataset\(X, y, qid\): got ndarray$"):
         LambdaMART().fit(FOLD.train, vali=FOLD.vali.X)
-    ungraded = rr.Dataset(FOLD.vali.X, np.full(len(FOLD.vali), -1), FOLD.vali.qid, feature_names=WORLD.feature_names)
+    ungraded = rr.Dataset(
+        FOLD.vali.X, np.full(len(FOLD.vali), -1), FOLD.vali.qid, feature_names=SYNTHETIC.feature_names
+    )
     with pytest.raises(DataError, match=r"^vali has no document with a grade$"):
         LambdaMART().fit(FOLD.train, vali=ungraded)
     with pytest.raises(DataError, match=r"^the data lacks 20 of the 20 features"):

@@ -9,13 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from papers.baselines.linear_kernels import cross_entropies
 from papers.baselines.list_net import ListNet, Lists
-from papers.tests.boosting_worlds import rounded_scores
+from papers.tests.boosting_data import rounded_scores
 from papers.tests.plain_boosting import cross_entropy
 from rulerank.errors import DataError
 from rulerank.rankers.foreign import fresh_for_part
 
 
-def noisy_world(seed=0, n_features=3, n_queries=6, n_docs=8):
+def noisy_synthetic(seed=0, n_features=3, n_queries=6, n_docs=8):
     """Grades that follow the features loosely; query 0 has one grade and says nothing."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_queries * n_docs, n_features))
@@ -50,7 +50,7 @@ def test_huge_scores_do_not_overflow():
 
 @given(st.integers(0, 1000))
 def test_the_slope_is_that_of_the_loss(seed):
-    X, y, qid = noisy_world(seed)
+    X, y, qid = noisy_synthetic(seed)
     lists = Lists(X, y, qid)
     weights = np.random.default_rng(seed).normal(size=3)
     slope = approx_fprime(weights, lambda w: lists.loss_and_slope(w)[0], 1e-7)
@@ -59,7 +59,7 @@ def test_the_slope_is_that_of_the_loss(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_many_steps_reach_the_minimum_that_scipy_finds(seed):
-    X, y, qid = noisy_world(seed)
+    X, y, qid = noisy_synthetic(seed)
     ranker = ListNet(learning_rate=1.0, n_epochs=3000).fit(X, y, qid=qid)
     best = minimize(cross_entropy, np.zeros(3), args=(X, y, qid), tol=1e-10)
     assert ranker.losses_[-1] == pytest.approx(best.fun, abs=1e-9)
@@ -67,7 +67,7 @@ def test_many_steps_reach_the_minimum_that_scipy_finds(seed):
 
 
 def test_the_losses_are_those_of_the_weights_and_never_rise():
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     ranker = ListNet(n_epochs=20).fit(X, y, qid=qid)
     want = [cross_entropy(coef, X, y, qid) for coef in [np.zeros(3), *ranker.coef_path_]]
     assert ranker.losses_ == pytest.approx(want)
@@ -83,28 +83,28 @@ def test_the_first_step_by_hand():
 
 @pytest.mark.parametrize("learning_rate", [100.0, 1e9])
 def test_steps_that_are_too_long_are_halved(learning_rate):
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     ranker = ListNet(learning_rate=learning_rate, n_epochs=50).fit(X, y, qid=qid)
     assert (np.diff(ranker.losses_) <= 0).all()
     assert ranker.losses_[-1] < ranker.losses_[0]
 
 
 def test_units_do_not_matter():
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     units = np.array([1e-3, 1.0, 1e4])
     one, other = (ListNet(n_epochs=30).fit(values, y, qid=qid) for values in (X, X * units))
     assert other.coef_ * units == pytest.approx(one.coef_)
 
 
 def test_what_all_documents_of_a_query_share_gets_no_weight():
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     ranker = ListNet(n_epochs=30).fit(np.column_stack([X, qid, np.ones(len(X))]), y, qid=qid)
     assert ranker.coef_[3:].tolist() == [0.0, 0.0]
     assert ranker.coef_[:3] == pytest.approx(ListNet(n_epochs=30).fit(X, y, qid=qid).coef_)
 
 
 def test_a_stage_is_what_fewer_steps_would_have_learned():
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     ranker = ListNet(n_epochs=9).fit(X, y, qid=qid)
     stages = list(ranker.staged_predict(X))
     assert stages[-1] == pytest.approx(ranker.predict(X))

@@ -14,9 +14,9 @@ from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop, in_bins, 
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.systems import Rank, System, rank
-from rulerank.training.selection import Scoring
+from rulerank.selection.select import Scoring
 
-FOLD = rr.make_folds(rr.make_ranking(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
+FOLD = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
 
 
 def value_of(data, scores, measure):

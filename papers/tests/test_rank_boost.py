@@ -11,7 +11,7 @@ from papers.baselines.boosted import BoostedStumps, paired_rows
 from papers.baselines.boosting_kernels import exponential_potentials
 from papers.baselines.rank_boost import ExponentialPicker, RankBoost
 from papers.baselines.stumps import cut_columns
-from papers.tests.boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
+from papers.tests.boosting_data import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, synthetic_sets
 from papers.tests.plain_boosting import all_stumps, exponential_loss, pairs_of, r_of
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
@@ -20,14 +20,14 @@ from rulerank.rankers.foreign import fresh_for_part
 pytestmark = pytest.mark.kernels
 
 
-def labelled(world):
-    X, grades, queries = world
+def labelled(synthetic):
+    X, grades, queries = synthetic
     return Labelled(X, grades, queries, np.unique(queries))
 
 
-@given(worlds())
-def test_paired_rows_stand_for_every_pair_of_different_grades(world):
-    data = labelled(world)
+@given(synthetic_sets())
+def test_paired_rows_stand_for_every_pair_of_different_grades(synthetic):
+    data = labelled(synthetic)
     paired = paired_rows(data)
     ends = np.repeat(paired.bounds[1:], np.diff(paired.bounds))
     found = [
@@ -39,30 +39,30 @@ def test_paired_rows_stand_for_every_pair_of_different_grades(world):
 
 @given(st.data())
 def test_potentials_by_sums_are_those_of_the_pairs(data):
-    world = labelled(data.draw(worlds()))
-    paired = paired_rows(world)
-    scores = data.draw(rounded_scores(len(world.X)))
+    synthetic = labelled(data.draw(synthetic_sets()))
+    paired = paired_rows(synthetic)
+    scores = data.draw(rounded_scores(len(synthetic.X)))
     potentials, losses = np.empty(paired.rows.size), np.empty(paired.bounds.size - 1)
     exponential_potentials(scores[paired.rows], paired.bounds, paired.below, 0, losses.size, potentials, losses)
-    want = np.zeros(len(world.X))
-    for better, worse in pairs_of(world.grades, world.queries):
+    want = np.zeros(len(synthetic.X))
+    for better, worse in pairs_of(synthetic.grades, synthetic.queries):
         weight = math.exp(scores[worse] - scores[better])
         want[better] += weight
         want[worse] -= weight
     assert potentials == pytest.approx(want[paired.rows])
-    assert losses.sum() == pytest.approx(exponential_loss(pairs_of(world.grades, world.queries), scores))
+    assert losses.sum() == pytest.approx(exponential_loss(pairs_of(synthetic.grades, synthetic.queries), scores))
 
 
 @given(st.data())
 def test_the_stump_picked_has_the_largest_r_of_all(data):
-    world = labelled(data.draw(worlds()))
-    pairs = pairs_of(world.grades, world.queries)
+    synthetic = labelled(data.draw(synthetic_sets()))
+    pairs = pairs_of(synthetic.grades, synthetic.queries)
     assume(pairs)
-    scores = data.draw(rounded_scores(len(world.X)))
-    paired = paired_rows(world)
-    columns = cut_columns(world.X[paired.rows], 255)
+    scores = data.draw(rounded_scores(len(synthetic.X)))
+    paired = paired_rows(synthetic)
+    columns = cut_columns(synthetic.X[paired.rows], 255)
     picked = ExponentialPicker(paired, columns, n_jobs=1).pick(scores[paired.rows])
-    used = world.X[paired.rows]
+    used = synthetic.X[paired.rows]
     places = {int(row): place for place, row in enumerate(paired.rows)}
     own_pairs = [(places[better], places[worse]) for better, worse in pairs]
     most = max(abs(r_of(says, own_pairs, scores[paired.rows])) for says in all_stumps(used))
@@ -75,9 +75,9 @@ def test_the_stump_picked_has_the_largest_r_of_all(data):
     assert picked.weight == pytest.approx(math.log((1 + r) / (1 - r)) / 2)
 
 
-@given(worlds())
-def test_no_round_raises_the_loss(world):
-    X, grades, queries = world
+@given(synthetic_sets())
+def test_no_round_raises_the_loss(synthetic):
+    X, grades, queries = synthetic
     pairs = pairs_of(grades, queries)
     assume(pairs)
     ranker = RankBoost(n_rounds=6, n_jobs=1).fit(X, grades, qid=queries)
@@ -161,7 +161,7 @@ def stages_agree(ranker: BoostedStumps, X, y, qid) -> None:
         ranker.at_stage(9)
 
 
-def noisy_world(seed=0, n_queries=6, n_docs=15):
+def noisy_synthetic(seed=0, n_queries=6, n_docs=15):
     rng = np.random.default_rng(seed)
     X = rng.random((n_queries * n_docs, 4))
     y = np.digitize(X[:, 0] + X[:, 1] + 0.5 * rng.random(len(X)), [1.0, 1.5])
@@ -169,11 +169,11 @@ def noisy_world(seed=0, n_queries=6, n_docs=15):
 
 
 def test_a_stage_is_what_fewer_rounds_would_have_learned():
-    stages_agree(RankBoost(n_rounds=8), *noisy_world())
+    stages_agree(RankBoost(n_rounds=8), *noisy_synthetic())
 
 
 def test_fewer_thresholds_are_tried_when_asked_for():
-    X, y, qid = noisy_world()
+    X, y, qid = noisy_synthetic()
     ranker = RankBoost(n_rounds=40, n_thresholds=3).fit(X, y, qid=qid)
     by_feature = [set(ranker.stumps_.thresholds[ranker.stumps_.features == f]) for f in range(4)]
     assert max(map(len, by_feature)) == 3

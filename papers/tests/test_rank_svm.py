@@ -11,7 +11,7 @@ from papers.baselines.rank_svm import RankSVM
 from papers.tests.plain_margins import pair_differences, pair_hinge
 
 
-def noisy_world(seed, n_features=3, sizes=(1, 4, 7, 10), n_grades=3):
+def noisy_synthetic(seed, n_features=3, sizes=(1, 4, 7, 10), n_grades=3):
     """A few queries whose grades follow the features loosely."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(len(sizes)), sizes)
@@ -40,7 +40,7 @@ def test_counting_in_windows_is_the_same_as_looking_at_every_pair(data):
 @settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([0.01, 1.0, 100.0]))
 def test_the_optimum_is_that_of_a_support_vector_machine_on_all_pairs(seed, n_features, C):
-    X, y, qid = noisy_world(seed, n_features)
+    X, y, qid = noisy_synthetic(seed, n_features)
     pairs = pair_differences(X, y, qid)
     n_queries = sum(np.unique(y[qid == q]).size > 1 for q in range(4))
     ranker = RankSVM(C=C, eps=1e-8).fit(X, y, qid=qid)
@@ -80,7 +80,7 @@ def test_the_weights_behind_the_grades_are_found():
 
 
 def test_more_of_the_same_queries_change_nothing():
-    X, y, qid = noisy_world(0)
+    X, y, qid = noisy_synthetic(0)
     once = RankSVM(eps=1e-8).fit(X, y, qid=qid)
     thrice = RankSVM(eps=1e-8).fit(np.tile(X, (3, 1)), np.tile(y, 3), qid=np.concatenate([qid, qid + 10, qid + 20]))
     assert thrice.objective_ == pytest.approx(once.objective_, rel=1e-7)

@@ -6,7 +6,7 @@ import pytest
 import rulerank as rr
 from papers.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.evaluation import evaluate
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 
 PUBLISHED = [0.3336, 0.4510, 0.4597, 0.5111, 0.4790]  # MAP by fold, LETOR 2.0 OHSUMED
 

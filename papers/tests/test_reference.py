@@ -58,7 +58,7 @@ def test_the_papers_headline_figures():
 
 
 def test_other_data_are_not_taken_for_ohsumed():
-    folds = rr.make_folds(rr.make_ranking(n_queries=10), n_folds=5)
+    folds = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=10), n_folds=5)
     assert collection_of(folds) is None
     assert choose_reference("auto", folds) is None
     assert choose_reference("ohsumed", folds) == OHSUMED[45]
@@ -68,7 +68,9 @@ def test_other_data_are_not_taken_for_ohsumed():
 
 
 def web_folds(n_features, n_queries=10):
-    return rr.make_folds(rr.make_ranking(n_queries=n_queries, docs_per_query=4, n_features=n_features), n_folds=5)
+    return rr.datasets.make_folds(
+        rr.datasets.make_ranking(n_queries=n_queries, docs_per_query=4, n_features=n_features), n_folds=5
+    )
 
 
 def test_a_web_collection_is_known_by_its_folder_and_features_or_by_its_size(monkeypatch):

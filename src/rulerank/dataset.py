@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.parameters import Array as Array
-from rulerank.core.parameters import refuse_mask, unmasked
-from rulerank.core.words import counted
+from rulerank._util.parameters import Array as Array
+from rulerank._util.parameters import refuse_mask, unmasked
+from rulerank._util.words import counted
 from rulerank.errors import DataError
 from rulerank.recall_base import CountedRows, RecallBase, counted_rows
 
@@ -138,7 +138,7 @@ class Dataset:
             raise DataError(f"expected {n_features} feature names, one per column of X: got {len(names)}")
         if len(set(names)) != n_features:
             twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"feature names must differ: {twice!r} is there twice")
+            raise DataError(f"feature names must differ: {twice!r} appears twice")
         for feature, kinds in self.categories.items():
             if feature not in names:
                 raise DataError(f"categories must be those of features: there is no feature {feature!r}")

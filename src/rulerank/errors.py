@@ -62,5 +62,9 @@ class MissingExtraError(RulerankError, ImportError):
         return type(self), (self.extra, self.package)
 
 
+class EmbeddingError(RulerankError, RuntimeError):
+    """An embedder that does not answer, gives what are no vectors, or is not the one that features were made with."""
+
+
 class ClusterError(RulerankError, RuntimeError):
     """A cluster that went away, or lost its workers, in the middle of the work."""

@@ -45,8 +45,7 @@ METHODS = {
         Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
         Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
         Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
-        Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored", "AnchoredRules"),
-        Method("Competence", "competence", "aggregate.competence", "Competence"),
+        Method("Competence", "competence", "fusion.competence", "Competence"),
     )
 }  # fmt: skip
 
@@ -54,8 +53,9 @@ INSTEAD = {  # learners of version 0.1 that left, and what to use now
     **dict.fromkeys(("Regression", "RankSVM", "SVMMAP", "AdaRank", "ListNet"), "QueryIntercepts"),
     **dict.fromkeys(("RankBoost", "FRank"), "FittedRules"),
     "LambdaMART": "FittedRules, or LightGBM itself",
+    "AnchoredRules": "Anchored",
 }
-FROM_TODAY = ("Anchored", "AnchoredRules")  # those that start from today's ranking, the better one first
+FROM_BASELINE = ("Anchored",)  # those that start from the baseline ranking
 
 
 def method_named(name: str) -> Method:

@@ -28,18 +28,18 @@ from typing import Any
 import numpy as np
 
 from rulerank import __version__
+from rulerank._util.words import by_new_names, old_names
 from rulerank.dataset import Array
 from rulerank.errors import DataError, MissingExtraError, ModelFileError, OutdatedModelError, ReadError, RulerankError
-from rulerank.io.outputs import check_output, write_bytes
-from rulerank.io.streams import MODEL_MAGIC, is_model, opened
+from rulerank.io.files import MODEL_MAGIC, check_output, is_model, opened, write_bytes
 from rulerank.methods import INSTEAD, METHODS
 from rulerank.rankers.base import Ranker
 
 VERSION = 1
 HEADER = struct.Struct("<8sIIQ")
 N_CHECKSUM = 32
-DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
-AGAIN = "save the model again, or copy the file anew"
+DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
+AGAIN = "save the model again, or copy the file again"
 ARRAY = "$array"
 RANKER = "$ranker"
 # what content that `save` never wrote can lead to, in a file that is whole
@@ -49,7 +49,7 @@ NONSENSE = (
 # may be infinite or not determined
 NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm", "position_effects")
 # what else is saved beside rankers: class and module
-OTHERS = {"TextFeatures": "features.text_features", "Reranker": "serve.reranker"}
+OTHERS = {"TextFeatures": "text.text_features", "Reranker": "serve.reranker"}
 N_VERSION = 12  # hexadecimal digits of the checksum, by which a model is called
 
 
@@ -97,7 +97,7 @@ def rebuilt(saved: dict[str, Any]) -> Any:
     if found is None:
         raise _unknown(saved["class"])
     if not issubclass(found, Ranker):  # checks what it takes
-        return found.from_state(state)
+        return found.from_state(by_new_names(state))
     _check_features(state)
     ranker = found.from_state(state)
     _check_finite(state["learned"], "learned")
@@ -209,7 +209,7 @@ def _open(path: Path) -> tuple[dict[str, Any], bytes, int]:
         raise ModelFileError(f"is not a rulerank model: {began}; name a file that `rulerank train` or `save` wrote")
     size = HEADER.unpack_from(content)[3] if len(content) >= HEADER.size else HEADER.size + N_CHECKSUM
     if len(content) < size:
-        raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file anew")
+        raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file again")
     end = len(content) - N_CHECKSUM
     if len(content) > size or hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
         raise ModelFileError(f"is damaged: its checksum does not fit its content; {AGAIN}")
@@ -330,6 +330,7 @@ def _class_named(name: object) -> Any:
     """Return a class that a file may name, or None: nothing else is ever loaded for it."""
     if not isinstance(name, str):
         return None
+    name = old_names("classes of models").get(name, name)
     if name in OTHERS:
         return getattr(import_module(f"rulerank.{OTHERS[name]}"), name)
     method = next((method for method in METHODS.values() if method.class_name == name), None)

@@ -1,4 +1,6 @@
-"""Per-query normalisation: raw features of different queries are not comparable.
+"""What is done to features before a ranker learns: one scale by query, and numbers in place of missing values.
+
+Raw features of different queries are not comparable.
 
 X        float[n_rows, n_features]  NaN = missing
 order    int64[n_rows]              rows sorted by query
@@ -9,17 +11,20 @@ out      float64[n_rows, n_features]
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from rulerank.core.compiled import compiled, sort_places
-from rulerank.core.parameters import Word
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks, sort_places
+from rulerank._util.parameters import Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
 NORMALIZE = Word(NORMALIZATIONS, meaning="how features are put on one scale by query first", none="not at all")
+LISTED = 5  # features named in a message
 
 
 def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = None) -> Array:
@@ -121,3 +126,76 @@ def scale_rank(X: Array, order: Array, bounds: Array, first: int, last: int, out
                 if not math.isnan(X[order[i], f]):
                     out[order[i], f] = ranks[known]
                     known += 1
+
+
+def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
+    """Refuse NaN in an array or a CSR matrix."""
+    missing = count_missing(X)
+    lacking = [name for name, n in zip(feature_names, missing, strict=True) if n]
+    if lacking:
+        shown = ", ".join(lacking[:LISTED]) + (", ..." if len(lacking) > LISTED else "")
+        raise DataError(
+            f"{missing.sum():,} values are missing (NaN), in {len(lacking)} of {len(feature_names)} features: {shown}; "
+            'give missing="mean" to put the mean of the training rows in their place, or fill them before, '
+            "for example with scikit-learn's SimpleImputer"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """Sums of the values of each feature that are there; those of two groups of rows add up."""
+
+    sums: Array  # float64 (n_features,)
+    n_missing: Array  # int64 (n_features,)
+    n_rows: int
+
+    @classmethod
+    def of(cls, X: Any) -> ColumnSums:
+        """Add up an array or a CSR matrix; what is not stored is 0."""
+        n_rows, n_features = X.shape
+        n_missing = count_missing(X)
+        if issparse(X):
+            sums = np.bincount(X.indices, weights=np.nan_to_num(X.data, nan=0.0), minlength=n_features)
+        elif not n_missing.any():
+            sums = X.sum(axis=0, dtype=np.float64)
+        else:
+            sums = np.nansum(X, axis=0, dtype=np.float64)
+        return cls(sums, n_missing, n_rows)
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        return ColumnSums(self.sums + other.sums, self.n_missing + other.n_missing, self.n_rows + other.n_rows)
+
+    def means(self) -> Array:
+        """Return each feature's mean over the rows that have it, 0 when none does.
+
+        >>> ColumnSums.of(np.array([[1.0, np.nan], [2.0, np.nan]])).means().tolist()
+        [1.5, 0.0]
+        """
+        found: Array = self.sums / np.maximum(self.n_rows - self.n_missing, 1)
+        return found
+
+
+def fill_missing(X: Any, fill: Array) -> Any:
+    """Return X with a feature's number of `fill` in place of NaN; X itself when nothing is missing.
+
+    >>> fill_missing(np.array([[1.0, np.nan]]), np.array([5.0, 6.0])).tolist()
+    [[1.0, 6.0]]
+    """
+    missing = np.isnan(X.data if issparse(X) else X)
+    if not missing.any():
+        return X
+    X = X.copy()
+    if issparse(X):
+        X.data[missing] = fill[X.indices[missing]]
+    else:
+        X[missing] = fill[np.nonzero(missing)[1]]
+    return X
+
+
+def count_missing(X: Any) -> Array:
+    """Return how many values of each feature are NaN."""
+    if issparse(X):
+        return np.bincount(X.indices[np.isnan(X.data)], minlength=X.shape[1])
+    if not np.isnan(X.sum(dtype=np.float64)):  # needs no memory; a NaN never gets lost in a sum
+        return np.zeros(X.shape[1], dtype=np.int64)
+    return np.isnan(X).sum(axis=0)

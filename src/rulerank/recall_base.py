@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.parameters import Array
-from rulerank.core.words import counted
+from rulerank._util.parameters import Array
+from rulerank._util.words import counted
 from rulerank.errors import DataError
 
 N_GRADES = 32

@@ -10,18 +10,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from rulerank.clicks.counts import read_clicks
 from rulerank.clicks.interleaving import interleave_runs
-from rulerank.clicks.reading import read_clicks
 from rulerank.datasets.ranking import make_ranking
-from rulerank.features.text_features import TextFeatures
 from rulerank.io.formats import convert, read_any, write_any
 from rulerank.io.letor import read_letor
-from rulerank.io.texts import read_queries, read_texts
+from rulerank.io.texts import read_documents, read_queries
 from rulerank.io.trec import read_run, run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
+from rulerank.text.text_features import TextFeatures
 
 
 def write_texts(data):
@@ -88,7 +88,7 @@ def write_files(folder):
 
 def served_texts():
     """Keep an index of the texts and a model of its features."""
-    features = TextFeatures(features=["bm25(all)", "price"]).fit(read_texts("docs.jsonl"))
+    features = TextFeatures(features=["bm25(all)", "price"]).fit(read_documents("docs.jsonl"))
     features.save("text.rulerank")
     pool = features.dataset(read_queries("queries.tsv"), top=10)
     grades = np.arange(len(pool)) % 2

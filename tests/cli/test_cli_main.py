@@ -1,6 +1,7 @@
 """What holds for the whole command line: exit codes, streams, and no traceback for a user's mistake."""
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -25,22 +26,18 @@ def shell():
     return shell
 
 
-def test_the_version_is_the_package_s(run):
+def test_the_version_is_the_package_s_and_the_library_s_own_way_to_warn_comes_back(run):
+    before = warnings.showwarning
     assert run("--version") == (0, f"rulerank {rulerank.__version__}\n", "")
+    assert warnings.showwarning is before
 
 
-def test_help_names_every_command(run):
+def test_help_names_every_command_and_cuts_no_summary(run):
     done = run("--help")
     assert done.code == 0
-    for command in cli.COMMANDS:
-        assert f"\n  {command.__name__.replace('_', '-')} " in done.out
-
-
-def test_no_summary_of_a_command_is_cut(run):
-    lines = run("--help").out.partition("Commands:\n")[2].splitlines()
-    for line in lines[: len(cli.COMMANDS)]:
-        assert line.endswith(".")
-        assert not line.endswith("...")
+    lines = done.out.partition("Commands:\n")[2].splitlines()[: len(cli.COMMANDS)]
+    assert {line.split()[0] for line in lines} == {command.__name__.replace("_", "-") for command in cli.COMMANDS}
+    assert all(re.search(r"[^.]\.$", line) for line in lines)
 
 
 def test_help_loads_nothing_heavy():
@@ -72,12 +69,6 @@ def test_a_warning_of_the_library_is_one_line(run, monkeypatch, folder):
         "warning: columns left out because they do not hold numbers: 'film' (String); "
         "to read one as a category, give it that type (in a csv: film:category)\n"
     )
-
-
-def test_the_library_s_own_way_to_warn_comes_back(run):
-    before = warnings.showwarning
-    run("--version")
-    assert warnings.showwarning is before
 
 
 def test_a_mistake_of_the_system_is_one_line_too(run, folder):

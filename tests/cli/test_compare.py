@@ -73,5 +73,8 @@ def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, fol
     assert values == sorted(values, reverse=True)
     assert {line.split()[0] for line in done.out.splitlines()[1:4]} >= {"trees", "engine"}
     assert "less that of engine" in (folds / "report" / "report.md").read_text()
-    assert f"left out: 1 document of {len(lines) - 1} without a judgement (unjudged 0 counts them)\n" in done.err
+    assert (
+        f"left out: 1 document of {len(lines) - 1} without a judgement (unjudged=0 counts them as not relevant)\n"
+        in done.err
+    )
     assert "some.csv: the recall base is not known" in done.err

@@ -5,8 +5,8 @@ import json
 from rulerank.dataset import Dataset
 from rulerank.datasets.ranking import make_ranking
 from rulerank.evaluation import evaluate
+from rulerank.experiment.curve import split_halves
 from rulerank.experiment.demo import LEARNERS, OURS, learn_from_few, reasons
-from rulerank.experiment.label_curve import split_halves
 
 
 def test_the_demo_goes_from_texts_to_reasons(run):
@@ -17,7 +17,7 @@ def test_the_demo_goes_from_texts_to_reasons(run):
     assert steps == ["1.", "2.", "3.", "4.", "5."]
     for label in ("BM25 alone", "best single feature", *LEARNERS):
         assert f"\n{label} " in done.out
-    assert "\n4. Labels are costly: start from the baseline, BM25 alone, and grade ten products each " in done.out
+    assert "\n4. With few labels: start from the baseline ranking, BM25, and grade ten products each " in done.out
     assert "(bm25(all)); 100 labels of 10 queries; the top 3 changes in " in done.out
     assert "\nThe truth, on 15 other queries: NDCG@10 0." in done.out
     assert "And why above the second? By feature:\n" in done.out
@@ -26,7 +26,7 @@ def test_the_demo_goes_from_texts_to_reasons(run):
     assert list(ndcg)[:3] == ["random order", "BM25 alone", "best single feature"]
     assert ndcg["random order"] < ndcg["BM25 alone"] < max(ndcg[label] for label in LEARNERS)
     few = payload["few_labels"]
-    assert (few["today"], few["labels"], few["labelled_queries"]) == ("bm25(all)", 100, 10)
+    assert (few["baseline"], few["labels"], few["labelled_queries"]) == ("bm25(all)", 100, 10)
 
 
 def test_few_labels_say_what_their_pieces_say():
@@ -34,8 +34,8 @@ def test_few_labels_say_what_their_pieces_say():
     lines, facts = learn_from_few(data, "bm25_body", "NDCG@10")
     pool, test = split_halves(data, 0)
     assert not {*pool.qid} & {*test.qid}
-    assert facts["truth"]["today"] == evaluate(test.y, test.X[:, 0], test.qid, ["NDCG@10"]).means["NDCG@10"]
-    assert lines[-2].startswith("Check by duels, on queries without labels. ")
+    assert facts["truth"]["baseline"] == evaluate(test.y, test.X[:, 0], test.qid, ["NDCG@10"]).means["NDCG@10"]
+    assert lines[-2].startswith("Check by pairs, on queries without labels. ")
 
 
 def test_what_does_not_gain_is_not_called_a_gain_and_a_ranker_is_added_by_one_line(run, monkeypatch):

@@ -23,9 +23,9 @@ def numbers_below(title, table):
 
 
 def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(run, folder):
-    data = rr.make_ranking(n_queries=8, docs_per_query=12, n_features=16, seed=4)
-    rr.write_table(data, "pool.csv")
-    rr.Anchored(today="bm25_body").fit(data[:40]).save("few.rulerank")
+    data = rr.datasets.make_ranking(n_queries=8, docs_per_query=12, n_features=16, seed=4)
+    rr.io.write_table(data, "pool.csv")
+    rr.Anchored(baseline="bm25_body").fit(data[:40]).save("few.rulerank")
     out = run("explain", "pool.csv", "few.rulerank", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
     table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
     total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
@@ -60,13 +60,52 @@ def test_two_documents_are_compared_and_what_would_lift_the_lower_is_said(run, f
     assert payload["what_if"]["above"] == min(scores[scores > scores.min()])
 
 
+def test_a_document_on_top_has_nothing_to_change_and_the_page_says_so(run, folder):
+    ranker, data = rr.load("model.rulerank"), rr.read_letor("test.txt")
+    own = data[data.qid == "q1"]
+    scores = ranker.predict(own)
+    low, high = (str(own.docid[i]) for i in (scores.argmin(), scores.argmax()))
+    assert f"It already ranks above {low}." in run(*EXPLAIN, "--doc", high, "--versus", low, "--what-if").out
+    assert "It already ranks above all others." in run(*EXPLAIN, "--doc", high, "--what-if").out
+    payload = json.loads(run(*EXPLAIN, "--doc", high, "--what-if", "--json").out)
+    assert payload["what_if"]["note"] == "It already ranks above all others."
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("r.html", "<!DOCTYPE"), ("r.md", "# What"), ("r.json", "{"), ("r.txt", "What")]
+)
+def test_the_release_page_compares_two_rankings_of_all_queries(run, folder, name, start):
+    done = run(*EXPLAIN, "--baseline", "f1 + f2", "--report", name)
+    assert (done.code, done.out) == (0, f"{name}: What changes: model.rulerank instead of f1 + f2\n")
+    assert (folder / name).read_text().startswith(start)
+    assert "f1 + f2" in (folder / name).read_text()
+
+
+def test_names_of_features_are_kept_by_the_model_file(run, folder):
+    (folder / "names.csv").write_text("feature,name\nf10,match in the title\n")
+    rr.load("model.rulerank").name_features("names.csv").save("named.rulerank")
+    assert "match in the title" in run("explain", "test.txt", "named.rulerank").out
+
+
+def test_documents_that_are_there_only_because_they_are_judged_are_not_ranked(run, folder):
+    (folder / "extra.csv").write_text(
+        "qid,docid,f1,grade,judged:qrels,base:qrels\na,x,1,1,yes,0:1 1:2\na,y,2,0,yes,0:1 1:2\na,z,3,1,extra,0:1 1:2\n"
+    )
+    rr.GlobalRules().fit([[0.0], [1.0]] * 5, [0, 1] * 5, qid=[1] * 10).save("one.rulerank")
+    found = json.loads(run("explain", "extra.csv", "one.rulerank", "--query", "a", "--json").out)
+    assert {doc["document"] for doc in found["documents"]} == {"x", "y"}
+    run("rank", "extra.csv", "one.rulerank", "-o", "one.run")
+    assert {line.split()[2] for line in (folder / "one.run").read_text().splitlines()} == {"x", "y"}
+    assert run("explain", "extra.csv", "one.rulerank", "--doc", "z").out.startswith("Why z scores")
+
+
 def test_a_query_alone_explains_its_ranking_and_nothing_the_model(run, folder):
     done = run(*EXPLAIN, "--query", "q1", "-o", "why.html")
     assert (done.code, done.out) == (0, "why.html: The ranking for query q1\n")
     found = json.loads(run(*EXPLAIN, "--query", "q1", "--top", "3", "--baseline", "-f1", "--json").out)
-    assert (found["today"], len(found["documents"])) == ("f1, lowest first", 3)
+    assert (found["baseline"], len(found["documents"])) == ("f1, lowest first", 3)
     none = run(*EXPLAIN, "--query", "q1", "--baseline", "none", "--json")
-    assert json.loads(none.out)["today"] is None
+    assert json.loads(none.out)["baseline"] is None
     assert run(*EXPLAIN).out.startswith("What the model does")
     assert json.loads(run("explain", "test.txt", "query.rulerank", "--json").out)["kind"] == "overview"
 

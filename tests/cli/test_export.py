@@ -7,9 +7,8 @@ import rulerank as rr
 from rulerank.datasets.ranking import make_ranking
 from rulerank.export import export_model
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.stable_rules import StableRules
 
-world = make_ranking(n_queries=12, n_features=3, seed=0)
+synthetic = make_ranking(n_queries=12, n_features=3, seed=0)
 
 
 @pytest.fixture
@@ -40,10 +39,10 @@ def test_names_and_files_can_be_given(run, linear):
 
 
 def test_answers_are_checked(run, folder):
-    ranker = FittedRules().fit(world)
+    ranker = FittedRules().fit(synthetic)
     ranker.save("rules.rulerank")
-    row = dict(zip(world.feature_names, world.X[0].tolist(), strict=True))
-    good, bad = ({"features": row, "score": float(ranker.predict(world)[0]) + gap} for gap in (0, 5))
+    row = dict(zip(synthetic.feature_names, synthetic.X[0].tolist(), strict=True))
+    good, bad = ({"features": row, "score": float(ranker.predict(synthetic)[0]) + gap} for gap in (0, 5))
     Path("answers.jsonl").write_text(json.dumps(good) + "\n")
     done = run("export", "rules.rulerank", "--check", "answers.jsonl")
     assert (done.code, done.err) == (0, "")
@@ -54,15 +53,3 @@ def test_answers_are_checked(run, folder):
     assert "row 2: answered " in done.out
     done = run("export", "rules.rulerank", "--check", "answers.jsonl", "--json")
     assert [bool(one["why"]) for one in json.loads(done.out)["rows"]] == [False, True]
-
-
-def test_mistakes_end_in_one_line(run, linear):
-    done = run("export", "linear.rulerank", "--to", "vesper")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-ltr")
-    StableRules().fit(world).save("rules.rulerank")
-    done = run("export", "rules.rulerank", "--to", "solr-ltr")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: StableRules cannot be exported exactly: StableRules is not additive")
-    done = run("export", "rules.rulerank")
-    assert done.err.startswith("error: give either --to TARGET (xgboost, ")

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.io.folds import read_folds
-from rulerank.io.formats import read_any
+from rulerank.io.formats import read_any, read_folds
 
 
 @pytest.mark.parametrize("name", ["w.csv", "w.parquet", "w.txt.gz"])
 def test_make_data_writes_what_the_library_makes(run, folder, name):
     done = run("make-data", name, "--queries", "5", "--seed", "4")
-    expected, got = rr.make_ranking(n_queries=5, seed=4), read_any(name)
+    expected, got = rr.datasets.make_ranking(n_queries=5, seed=4), read_any(name)
     assert done == (0, f"{name}: {expected!r}\n", "")
     np.testing.assert_array_equal(got.X, expected.X)
     assert (got.y.tolist(), got.qid.tolist()) == (expected.y.tolist(), expected.qid.tolist())
@@ -22,7 +21,9 @@ def test_make_data_writes_what_the_library_makes(run, folder, name):
 
 def test_make_data_writes_folds_and_texts(run, folder):
     assert run("make-data", "folds", "--folds", "4", "--queries", "8").code == 0
-    for got, fold in zip(read_folds("folds"), rr.make_folds(rr.make_ranking(n_queries=8), 4), strict=True):
+    for got, fold in zip(
+        read_folds("folds"), rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=8), 4), strict=True
+    ):
         assert got.vali.docid.tolist() == fold.vali.docid.tolist()
         np.testing.assert_array_equal(got.test.X, fold.test.X)
     payload = json.loads(run("make-data", "shop", "--texts", "--queries", "8", "--seed", "3", "--json").out)
@@ -92,7 +93,7 @@ def test_a_log_joins_a_pool_and_is_summed_up(run, folder):
 
 def test_runs_are_fused(run, folder):
     done = run("fuse", "one.run", "two.run", "--method", "rrf")
-    fused = rr.fuse_runs([rr.read_run("one.run"), rr.read_run("two.run")], "rrf")
+    fused = rr.fuse([rr.read_run("one.run"), rr.read_run("two.run")], method="rrf")
     assert done.out.splitlines()[0].split()[2] == fused.docid[0]
     assert done.err == "-: 96 documents of 12 queries from 2 runs by rrf\n"
     done = run("fuse", "one.run", "two.run", "--method", "linear", "--weights", "1,0", "-o", "fused.run", "--json")

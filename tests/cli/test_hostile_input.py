@@ -16,16 +16,16 @@ import pytest
 from rulerank.datasets.ranking import make_ranking
 from rulerank.datasets.shop import make_shop, write_shop
 from rulerank.errors import RulerankError
-from rulerank.features import TextFeatures
 from rulerank.io.engine_logs import read_logs
 from rulerank.io.formats import write_any
 from rulerank.io.letor import read_letor
 from rulerank.io.tables import read_table
-from rulerank.io.texts import read_judgements, read_queries, read_texts
+from rulerank.io.texts import read_documents, read_judgements, read_queries
 from rulerank.io.trec import read_qrels, read_run, read_scores
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
 from rulerank.model_file import load
+from rulerank.text import TextFeatures
 
 N_FILES = int(os.environ.get("RULERANK_FUZZ", "300"))
 N_LINES = 400 if "RULERANK_FUZZ" in os.environ else 60
@@ -51,7 +51,7 @@ READERS = {  # a file to damage, and what reads it
     "model.rulerank": load,
     "linear.rulerank": load,
     "judged.db": read_store,
-    "documents.jsonl": read_texts,
+    "documents.jsonl": read_documents,
     "queries.tsv": read_queries,
     "judgements.qrels": read_judgements,
     "answers.jsonl": read_logs,

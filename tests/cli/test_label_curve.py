@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from rulerank.datasets.ranking import make_ranking
-from rulerank.experiment.label_curve import RANKERS
+from rulerank.experiment.curve import RANKERS
 from rulerank.io.formats import write_any
 from rulerank.splitting import make_folds
 
@@ -33,6 +33,6 @@ def test_folds_are_read_or_split_anew(run, folder):
     few = (*SPLITS, "--method", "Anchored", "--sampler", "strata", "--json")
     whole = json.loads(run("label-curve", "whole.csv", *few).out)
     parts = json.loads(run("label-curve", "folds", *few, "--baseline", "f1").out)
-    assert (whole["today"], parts["today"]) == ("bm25_body", "f1")  # the first is found by its name
+    assert (whole["baseline"], parts["baseline"]) == ("bm25_body", "f1")  # the first is found by its name
     assert {point["ranker"] for point in parts["points"]} == {"Anchored"}
     assert (parts["n_pool"], parts["n_splits"]) == (whole["n_pool"], 2)

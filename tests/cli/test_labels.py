@@ -36,11 +36,13 @@ def test_judge_prints_the_address_as_json_and_for_others_with_the_token(run, fol
     assert "On other machines: http://" in done.out
 
 
-def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
+@pytest.mark.parametrize("words", [("judge", "pool.csv"), ("serve", "model.rulerank", "--features-only")])
+def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch, words):
     monkeypatch.setattr("rulerank.web.find_spec", lambda name: None)
-    done = run("judge", "pool.csv")
+    done = run(*words)
     assert (done.code, done.out) == (2, "")
-    assert "this needs starlette, which is not installed; install it with: pip install 'rulerank[judge]'" in done.err
+    install = f"install it with: pip install 'rulerank[{words[0]}]'"
+    assert f"this needs starlette, which is not installed; {install}" in done.err
 
 
 def test_ctrl_c_ends_a_real_session_cleanly(folder):
@@ -50,7 +52,7 @@ def test_ctrl_c_ends_a_real_session_cleanly(folder):
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         lines = []
-        while not lines or not lines[-1].startswith("Labels go to"):
+        while not lines or not lines[-1].startswith("Labels are saved in"):
             lines.append(process.stdout.readline())
             assert lines[-1], process.stderr.read()
         url = next(line.split()[-1] for line in lines if line.startswith("Judge at"))
@@ -62,16 +64,16 @@ def test_ctrl_c_ends_a_real_session_cleanly(folder):
     assert process.returncode == 0
     assert "1 label in labels.db." in out
     assert "rulerank train pool.csv --labels labels.db" in out
-    assert err == "the baseline is taken to be bm25_body, by its name; --baseline says otherwise\n"
+    assert err == "Using bm25_body as the baseline ranking (guessed from its name; choose another with --baseline).\n"
 
 
 def test_labels_go_out_and_come_back(run, folder):
     assert run("labels", "judged.db").out == "judged.db: 24 labels, 24 documents, 1 rater\n"
     counts = json.loads(run("labels", "judged.db", "--json").out)
     assert (counts["labels"], counts["documents"], counts["raters"]) == (24, 24, 1)
-    assert (counts["decisions"], counts["judges"], counts["settings"]["combine"]) == (0, {}, "median")
+    assert (counts["decisions"], counts["other_raters"], counts["settings"]["combine"]) == (0, {}, "median")
     said = run("labels", "judged.db", "-o", "judged.qrels", "--combine", "majority").out
-    assert said == "judged.qrels: 24 rows, as qrels; of several raters what most raters say\n"
+    assert said == "judged.qrels: 24 rows, as qrels; several raters: the majority\n"
     run("labels", "judged.db", "-o", "each.csv", "--combine", "none")
     assert run("labels", "copy.db", "--import", "each.csv", "--rater", "ben").out == "copy.db: 24 new labels\n"
     with LabelStore("copy.db") as store:
@@ -92,11 +94,11 @@ def team(tmp_path, monkeypatch):
 
 def test_the_count_says_how_labels_count(run, team):
     said = run("labels", "team.db").out
-    assert said.startswith("team.db: 25 labels, 13 documents, 2 raters, 1 decision\nA document that several people")
-    assert "without a grade until decided" not in said
+    assert said.startswith("team.db: 25 labels, 13 documents, 2 raters, 1 decision\nIf several raters")
+    assert "without a grade until the admin decides" not in said
     with LabelStore("team.db") as store:
         store.add("q1", "d1", 2, "bob")  # ann said 1
-    assert run("labels", "team.db").out.endswith("\n1 document without a grade until decided (--disputes).\n")
+    assert run("labels", "team.db").out.endswith("\n1 document without a grade until the admin decides (--disputes).\n")
     assert json.loads(run("labels", "team.db", "--json").out)["undecided"] == 1
 
 
@@ -113,7 +115,7 @@ def test_disputes_are_listed_the_largest_first(run, team):
     assert json.loads(run("labels", "team.db", "--disputes", "--json").out)["disputes"][0]["decision"] == 1
     with LabelStore("calm.db") as store:
         store.add("q", "d", 1, "ann")
-    said = "calm.db: no two raters disagree on a document that people have graded\n"
+    said = "calm.db: raters agree on all documents that several have graded\n"
     assert run("labels", "calm.db", "--disputes").out == said
     assert "no document was graded by two raters" in run("labels", "calm.db", "--agreement").out
 
@@ -123,15 +125,15 @@ def test_other_raters_come_in_apart_and_their_agreement_is_told(run, team):
     done = run("labels", "team.db", "--import", "llm.csv", "--rater", "gpt", "--kind", "llm")
     assert done.out.endswith("3 new labels\n")
     said = run("labels", "team.db", "--agreement").out
-    assert "Krippendorff's alpha of the people: 0." in said
+    assert "Krippendorff's alpha of the human raters: 0." in said
     assert "90 % interval" in said
-    assert "gpt, with the people" in said
+    assert "gpt, with the human raters" in said
     found = json.loads(run("labels", "team.db", "--agreement", "--json").out)
-    assert found["judges"][0]["share"]["n_docs"] == 3
+    assert found["other_raters"][0]["share"]["n_docs"] == 3
     assert found["raters"][0]["name"] == "ann"
     run("labels", "team.db", "-o", "out.qrels")
     assert "q1 0 d0 1" in (team / "out.qrels").read_text()  # the median of the people alone
     run("labels", "team.db", "-o", "each.csv", "--combine", "none")
     run("labels", "copy.db", "--import", "each.csv", "--rater", "nobody")
     with LabelStore("copy.db") as copy:
-        assert copy.judges() == {"gpt": "llm"}
+        assert copy.other_raters() == {"gpt": "llm"}

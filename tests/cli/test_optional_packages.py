@@ -26,10 +26,7 @@ def run_without(packages, *args):
         (PAGE, ("train", "pool.csv", "--labels", "judged.db", "-o", "few.rulerank")),
         (PAGE, ("labels", "judged.db", "-o", "judged.qrels")),
         (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--baseline", "f1", "-n", "3")),
-        (
-            f"{PAGE},sqlalchemy",
-            ("sample", "train.txt", "--baseline", "f1", "--own-grades", "-n", "3", "-o", "few.csv"),
-        ),
+        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--baseline", "f1", "--own-grades", "-n", "3", "-o", "few.csv")),
         (f"{PAGE},sqlalchemy", ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")),
     ],
 )

@@ -1,6 +1,7 @@
 """rulerank sample: the documents to label next, and simulated labels; documents without ids have keys."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, sampler,
     expected = chosen_by_ssar(read_any("train.txt"), **options)
     assert labels_in(name) == expected
     assert done.out.startswith(f"{name}: {len(expected)} labels, ")
-    assert "it has stopped by itself" in done.out
+    assert "stopped by itself" in done.out
 
 
 def test_bins_and_scale_can_be_chosen(run, folder):
@@ -80,7 +81,7 @@ def test_documents_come_from_all_over_the_baseline(run, folder, seed):
     words = ("--baseline", "f3", "--own-grades", "-n", "20", "--sampler", f"strata:seed={seed}", "-o", "labels.csv")
     done = run("sample", "train.txt", *words)
     data = read_any("train.txt")
-    rows = rr.Strata(today="f3", seed=seed).select(data, lambda row: data.y[row], budget=20)
+    rows = rr.StratifiedSampler(baseline="f3", seed=seed).select(data, lambda row: data.y[row], budget=20)
     expected = [(str(data.qid[row]), str(data.docid[row]), int(data.y[row])) for row in rows]
     assert labels_in("labels.csv") == expected
     n_queries = len({qid for qid, *_ in expected})
@@ -93,7 +94,7 @@ def test_the_baseline_may_be_a_model(run, folder):
     model.save(folder / "now.rulerank")
     done = run("sample", "train.txt", "--baseline", "now.rulerank", "--own-grades", "-n", "20", "-o", "l.qrels")
     assert done.code == 0, done.err
-    rows = rr.Strata(today=model.predict(data)).select(data, lambda row: data.y[row], budget=20)
+    rows = rr.StratifiedSampler(baseline=model.predict(data)).select(data, lambda row: data.y[row], budget=20)
     asked = [line.split()[2] for line in (folder / "l.qrels").read_text().splitlines()]
     assert asked == [str(data.docid[row]) for row in rows]
 
@@ -141,3 +142,11 @@ def test_labels_of_documents_without_ids_go_to_the_page_and_measure_models(run, 
     assert run("rank", "bare.csv", "model.rulerank", "-o", "model.run").code == 0
     done = run("evaluate", "--qrels", "labels.qrels", "model.run", "-m", "MAP")
     assert (done.code, done.err) == (0, "")
+
+
+def test_a_terminal_shows_queries_and_titles(run, folder, monkeypatch):
+    Path("shop.csv").write_text("qid,docid,query,title,bm25\n1,a,fresh milk,Milk 1 l,2\n1,b,fresh milk,Cheese,1\n")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    done = run("sample", "shop.csv", "-n", "2")
+    assert all(text in done.out for text in ("fresh milk", "Milk 1 l", "Cheese"))
+    assert "docid" not in done.out

@@ -29,7 +29,7 @@ def test_a_model_is_what_the_library_learns(run, folder):
     assert done.out.startswith(f"trained on train.txt: {data!r}\nfeatures: f1, f2, f3, ")
     assert "\nGlobalRules: discretizer mdlp, drop_weakest 0.25, max_size 2, " in done.out
     assert "metric" not in done.out
-    assert f"\nmodel.rulerank: {len(expected.rules_):,} rules, learned in " in done.out
+    assert f"\nmodel.rulerank: {len(expected.rules_):,} rules, trained in " in done.out
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_of_many_features_only_a_few_are_named(run, folder):
 def test_a_model_that_scores_everything_alike_is_said(run, folder):
     Path("t.csv").write_text("qid,grade,a\n1,0,0.5\n1,1,0.5\n2,1,0.5\n")
     done = run("train", "t.csv", "-o", "new.rulerank", *RULES)
-    said = "every document will get the same score: no feature tells their grades apart"
+    said = "all documents get the same score: no feature separates the grades"
     assert (done.code, done.err) == (0, f"warning: {said}\n")
 
 
@@ -90,7 +90,10 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
     lines = Path("train.txt").read_text().splitlines()
     Path("some.txt").write_text("\n".join(["?" + line[1:] if i < 3 else line for i, line in enumerate(lines)]))
     done = run("train", "some.txt", "-o", "model.rulerank", "--json", *RULES)
-    assert done.err == f"left out: 3 documents of {len(lines)} without a judgement (unjudged 0 counts them)\n"
+    assert (
+        done.err
+        == f"left out: 3 documents of {len(lines)} without a judgement (unjudged=0 counts them as not relevant)\n"
+    )
     assert json.loads(done.out)["left_out"] == 3
     expected, data = GlobalRules().fit(read_any("train.txt")[3:]), read_any("test.txt")
     assert np.array_equal(load("model.rulerank").predict(data), expected.predict(data))
@@ -100,7 +103,7 @@ def test_vali_tunes_what_is_not_set_inside_both_files(run, folder):
     fixed = [*RULES, "--set", "max_size=1", "--set", "discretizer=mdlp", "--set", "normalize=none"]
     done = run("train", "train.txt", "--vali", "vali.txt", "-o", "model.rulerank", *fixed)
     assert done.code == 0
-    assert "chosen by MAP in cross-validation by query" in done.out
+    assert "tuned by MAP in cross-validation by query" in done.out
     table = done.out.split("\n\n")[2].splitlines()
     assert table[0].split() == ["votes", "min_support", "drop_weakest", "MAP", "behind"]
     rows = len(read_any("train.txt")) + len(read_any("vali.txt"))
@@ -126,7 +129,8 @@ def test_files_of_different_width_get_the_same_features(run, folder):
 
 def test_few_grades_support_intercepts_which_are_tuned_as_if_named(run, folder):
     done = run("train", "train.txt", "-o", "model.rulerank")
-    assert "\nmethod chosen: intercepts on z-scores by query: 96 labels of 12 queries are too few to " in done.out
+    assert "\nselected method: intercepts on z-scores by query: 96 labels of 12 queries are too few to " in done.out
+    assert "leave_after_click" not in done.out  # a parameter of clicks
     found = trained(run, "train.txt", "--tune")
     assert found["method"] == "QueryIntercepts"
     assert set(found["tuning"]["table"][0]["params"]) == {"normalize", "l2"}
@@ -137,3 +141,10 @@ def test_feature_logs_of_an_engine_are_trained_on_once_they_have_judgements(run,
     assert run("convert", "q7.json", "pool.parquet", "--qrels", "judged.qrels").code == 0
     found = trained(run, "pool.parquet", "--method", "QI", "--set", "l2=1")
     assert found["feature_names"] == ["title", "new", "engine_rank", "engine_score"]
+
+
+def test_rules_that_are_not_kept_are_not_counted():
+    from rulerank.cli.train import count_rules
+
+    ranker = GlobalRules(discretizer=None, memory_budget=0).fit([[0, 0], [1, 1]], [0, 1], qid=[0, 0])
+    assert count_rules(ranker) is None

@@ -12,15 +12,15 @@ from rulerank.cli import app
 
 
 @pytest.fixture(scope="module")
-def world():
-    made = rr.make_ranking(n_queries=40, n_features=3, seed=0)
+def synthetic():
+    made = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
     return replace(made, docid=[f"d{row}" for row in range(len(made))])
 
 
 @pytest.fixture(scope="module")
-def pool(world, tmp_path_factory):
+def pool(synthetic, tmp_path_factory):
     path = tmp_path_factory.mktemp("clicks") / "pool.parquet"
-    rr.write_table(rr.simulate_clicks(world, world.X[:, 0], n_impressions=12_000, seed=0), path)
+    rr.io.write_table(rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=12_000, seed=0), path)
     return path
 
 
@@ -29,14 +29,14 @@ def noise(pool):
     """The same lists, clicked whatever stands there."""
     seen = rr.read_table(pool)
     clicks = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
-    rr.write_table(replace(seen, shown=replace(seen.shown, clicks=clicks)), pool.parent / "noise.parquet")
+    rr.io.write_table(replace(seen, shown=replace(seen.shown, clicks=clicks)), pool.parent / "noise.parquet")
     return pool.parent / "noise.parquet"
 
 
 @pytest.fixture(scope="module")
-def labels(world, pool):
+def labels(synthetic, pool):
     """Grades of some documents that were shown."""
-    true = dict(zip(zip(world.qid, world.docid, strict=True), world.y.tolist(), strict=True))
+    true = dict(zip(zip(synthetic.qid, synthetic.docid, strict=True), synthetic.y.tolist(), strict=True))
     seen = rr.read_table(pool)
     shown = [*dict.fromkeys(zip(seen.qid, seen.docid, strict=True))][::9]
     path = pool.parent / "labels.csv"
@@ -52,7 +52,7 @@ def said(result):
     return str(result.exception or "") + result.output
 
 
-def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path):
+def test_clicks_are_recognised_and_what_was_found_is_said(pool, synthetic, tmp_path):
     result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--baseline", "bm25_title")
     assert result.exit_code == 0, result.output
     assert "12,000 impressions" in result.output
@@ -60,8 +60,8 @@ def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path)
     assert "estimated from" in result.output
     ranker = rr.load(tmp_path / "m.rulerank")
     assert ranker.positions().effects[-1] > 0
-    baseline = rr.evaluate(world, world.X[:, 0]).means["NDCG@10"]
-    assert rr.evaluate(world, ranker.predict(world)).means["NDCG@10"] > baseline
+    baseline = rr.evaluate(synthetic, synthetic.X[:, 0]).means["NDCG@10"]
+    assert rr.evaluate(synthetic, ranker.predict(synthetic)).means["NDCG@10"] > baseline
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path)
         ("position,propensity\n" + "".join(f"{k},{1 / k}\n" for k in range(1, 11)), None),
         ("1;1\n", "looked.csv:1: expected a position and a propensity, such as 2,0.6: got '1;1'"),
         ("1,high\n", "expected a position and a propensity, such as 2,0.6: got '1,high'"),
-        ("1,1\n1,0.5\n", "looked.csv:2: position 1 is there twice"),
+        ("1,1\n1,0.5\n", "looked.csv:2: position 1 is given twice"),
         ("\ufeffposition,propensity\n1,1\n", "position 2 is missing"),
         ("", "expected lines of a position and a propensity"),
     ],
@@ -87,40 +87,40 @@ def test_propensities_are_taken_from_a_file(pool, tmp_path, text, message):
         assert message in said(result)
 
 
-def test_the_baseline_is_kept_where_clicks_do_not_say_otherwise(noise, world, tmp_path):
+def test_the_baseline_is_kept_where_clicks_do_not_say_otherwise(noise, synthetic, tmp_path):
     result = call(noise, "-o", tmp_path / "m.rulerank", "--json")
-    assert "the baseline is taken to be bm25_body, by its name" in result.stderr
+    assert "Using bm25_body as the baseline ranking (guessed from its name" in result.stderr
     result = call(noise, "-o", tmp_path / "m.rulerank", "--baseline", "bm25_title", "--json")
     found = json.loads(result.stdout)
     assert (found["method"], found["saved"]) == ("Anchored", "baseline")
-    assert found["clicks"]["keep_today"] is True
-    kept = rr.load(tmp_path / "m.rulerank").predict(world)
-    title = world.feature_names.index("bm25_title")
-    for query in dict.fromkeys(world.qid):
-        own = world.qid == query
-        assert (np.argsort(kept[own]) == np.argsort(world.X[own, title])).all()
+    assert found["clicks"]["keep_baseline"] is True
+    kept = rr.load(tmp_path / "m.rulerank").predict(synthetic)
+    title = synthetic.feature_names.index("bm25_title")
+    for query in dict.fromkeys(synthetic.qid):
+        own = synthetic.qid == query
+        assert (np.argsort(kept[own]) == np.argsort(synthetic.X[own, title])).all()
 
 
-def test_the_baseline_may_be_a_model_which_is_kept_as_it_is(noise, world, tmp_path):
+def test_the_baseline_may_be_a_model_which_is_kept_as_it_is(noise, synthetic, tmp_path):
     now, out = tmp_path / "now.rulerank", tmp_path / "m.rulerank"
-    rr.GlobalRules(max_size=1).fit(world).save(now)
+    rr.GlobalRules(max_size=1).fit(synthetic).save(now)
     result = call(noise, "-o", out, "--baseline", now)
     assert result.exit_code == 0, result.output
     assert "(a GlobalRules model)" in result.output
-    assert "the baseline ranking as it was; no new ranking is saved\n" in result.output
-    assert (rr.load(out).predict(world) == rr.load(now).predict(world)).all()
+    assert "the unchanged baseline ranking is saved, not the new one\n" in result.output
+    assert (rr.load(out).predict(synthetic) == rr.load(now).predict(synthetic)).all()
 
 
-def test_a_model_that_does_not_go_with_the_clicks_is_said(pool, world, tmp_path):
+def test_a_model_that_does_not_go_with_the_clicks_is_said(pool, synthetic, tmp_path):
     now, out = tmp_path / "now.rulerank", tmp_path / "m.rulerank"
     assert "now.rulerank: there is no such file" in said(call(pool, "-o", out, "--baseline", now))
-    rr.QueryIntercepts().fit(replace(world, feature_names=("a", "b", "c"))).save(now)
+    rr.QueryIntercepts().fit(replace(synthetic, feature_names=("a", "b", "c"))).save(now)
     result = call(pool, "-o", out, "--baseline", now)
     assert "this QueryIntercepts reads a, b, c, which the data lacks" in said(result)
     assert not out.exists()
 
 
-def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels, world, tmp_path):
+def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels, synthetic, tmp_path):
     both, clicks, steps = (tmp_path / f"{name}.rulerank" for name in ("both", "clicks", "steps"))
     result = call(pool, "--labels", labels, "--baseline", "bm25_body", "-o", both)
     assert result.exit_code == 0, result.output
@@ -130,15 +130,15 @@ def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels,
     seen = rr.read_table(pool)
     first = [*{pair: row for row, pair in reversed([*enumerate(zip(seen.qid, seen.docid, strict=True))])}.values()]
     shown = tmp_path / "shown.parquet"
-    rr.write_table(replace(seen, shown=None)[np.sort(first)], shown)
+    rr.io.write_table(replace(seen, shown=None)[np.sort(first)], shown)
     assert call(shown, "--labels", labels, "--baseline", clicks, "-o", steps).exit_code == 0
-    assert (rr.load(both).predict(world) == rr.load(steps).predict(world)).all()
+    assert (rr.load(both).predict(synthetic) == rr.load(steps).predict(synthetic)).all()
 
 
 def test_labels_start_from_the_baseline_where_clicks_keep_it(noise, labels, tmp_path):
-    result = call(noise, "--labels", labels, "-o", tmp_path / "m.rulerank", "--method", "AnchoredRules", "--json")
+    result = call(noise, "--labels", labels, "-o", tmp_path / "m.rulerank", "--method", "Anchored", "--json")
     found = json.loads(result.stdout)
-    assert found["method"] == "AnchoredRules"
-    assert found["clicks"]["keep_today"] is True
-    assert found["few_labels"]["today"] == "bm25_body"
-    assert found["start"]["start"] == "today"
+    assert found["method"] == "Anchored"
+    assert found["clicks"]["keep_baseline"] is True
+    assert found["few_labels"]["baseline"] == "bm25_body"
+    assert found["start"]["start"] == "baseline"

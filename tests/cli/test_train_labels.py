@@ -10,9 +10,9 @@ import pytest
 
 import rulerank as rr
 from rulerank.io.formats import read_any, write_any
-from rulerank.methods import FROM_TODAY, METHODS
+from rulerank.methods import FROM_BASELINE, METHODS
 from rulerank.model_file import load
-from rulerank.training.few_labels import PEOPLE, few_label_ranker, fit_by_judge
+from rulerank.selection.few_labels import PEOPLE, few_label_ranker, fit_by_rater
 
 FEW = ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")
 EACH = ("train", "pool.csv", "--labels", "each.csv", "-o", "few.rulerank")
@@ -26,10 +26,10 @@ def graded_pool():
 # ten labels leave a Competence, which must leave queries out, nothing to tell apart
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "Competence"])
 def test_few_labels_are_learned_in_their_pool(run, folder, method):
-    today = ["--baseline", "-bm25_title"] if method in FROM_TODAY else []
-    done = run(*FEW, "--method", method, *today)
+    baseline = ["--baseline", "-bm25_title"] if method in FROM_BASELINE else []
+    done = run(*FEW, "--method", method, *baseline)
     ranker, pool = few_label_ranker(method), graded_pool()
-    expected = (ranker.set_params(today="-bm25_title") if today else ranker).fit(pool)
+    expected = (ranker.set_params(baseline="-bm25_title") if baseline else ranker).fit(pool)
     assert done.code == 0
     others = [line for line in done.err.splitlines() if "documents are level with another" not in line]
     assert len(others) == method.startswith("RE-")  # "mostly worse than ..."
@@ -45,19 +45,25 @@ def test_what_is_set_goes_before_what_is_good_for_few_labels(run, folder):
 
 def test_few_labels_start_from_the_baseline_and_what_can_be_said_is_said(run, folder):
     done = run(*FEW, "--baseline", "bm25_body")
-    assert "Anchored: missing mean, normalize zscore, today bm25_body\n" in done.out
+    assert "Anchored: baseline bm25_body\n" in done.out
     assert re.search(r"\(bm25_body\); 10 labels of \d+ quer\w+; the top 3 changes in \d+ %", done.out)
     assert "more labels could add at least about" in done.out
     found = json.loads(run(*FEW, "--baseline", "clicks", "--json").out)
-    assert (found["method"], found["few_labels"]["today"], found["few_labels"]["labels"]) == ("Anchored", "clicks", 10)
+    assert (found["method"], found["few_labels"]["baseline"], found["few_labels"]["labels"]) == (
+        "Anchored",
+        "clicks",
+        10,
+    )
 
 
 def test_a_feature_whose_name_says_so_is_the_baseline_and_that_is_said(run, folder):
     pool = read_any("pool.csv")
     write_any(replace(pool, feature_names=("es_score", *pool.feature_names[1:])), "named.csv")
     done = run("train", "named.csv", "--labels", "graded.csv", "-o", "few.rulerank")
-    assert done.err == "the baseline is taken to be es_score, by its name; --baseline says otherwise\n"
-    assert load("few.rulerank").today_.feature == "es_score"
+    assert (
+        done.err == "Using es_score as the baseline ranking (guessed from its name; choose another with --baseline).\n"
+    )
+    assert load("few.rulerank").baseline_.feature == "es_score"
 
 
 def test_a_model_with_a_third_of_its_documents_level_says_so(run, folder):
@@ -84,26 +90,40 @@ def test_different_grades_of_one_document_count_by_their_median(run, folder):
     assert np.array_equal(load("one.rulerank").predict(pool), load("two.rulerank").predict(pool))
 
 
-@pytest.mark.parametrize("method", FROM_TODAY)
+@pytest.mark.parametrize("method", FROM_BASELINE)
 def test_a_model_may_be_the_baseline_and_a_check_knows_it(run, folder, method):
     done = run(*FEW, "--baseline", "clicks.rulerank", "--method", method)
     pool, clicks = graded_pool(), load("clicks.rulerank")
     assert done.code == 0, done.err
-    assert "today QueryIntercepts\n" in done.out
-    asked = few_label_ranker(method).set_params(today=clicks)
-    assert np.array_equal(load("few.rulerank").predict(pool), rr.select(pool, asked, today=clicks).ranker.predict(pool))
+    assert "baseline QueryIntercepts\n" in done.out
+    asked = few_label_ranker(method).set_params(baseline=clicks)
+    assert np.array_equal(
+        load("few.rulerank").predict(pool), rr.select(pool, asked, baseline=clicks).ranker.predict(pool)
+    )
     assert run("rank", "pool.csv", "few.rulerank").code == run("explain", "pool.csv", "few.rulerank").code == 0
     known = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--json").out)
     named = run("check", "pool.csv", "few.rulerank", "--own-grades", "--json", "--baseline", "clicks.rulerank")
-    assert json.loads(named.out) == known
-    assert known["baseline"] == "a QueryIntercepts model, linear"
+    assert known["baseline"] == "a QueryIntercepts model"
+    assert json.loads(named.out) == known | {"baseline": "clicks.rulerank"}
 
 
-def test_rules_from_the_first_label(run, folder):
+@pytest.mark.parametrize("method", FROM_BASELINE)
+def test_a_sum_of_features_or_a_run_may_be_the_baseline(run, folder, method):
+    run("rank", "pool.csv", "clicks.rulerank", "-o", "old.run")
+    for baseline in ("bm25_body + bm25_title - pagerank", "old.run"):
+        done = run(*FEW, "--baseline", baseline, "--method", method)
+        assert done.code == 0, done.err
+        assert f"Starts from the baseline ranking ({baseline}); 10 labels" in done.out
+        for words in (("rank",), ("explain",), ("explain", "--query", "q1"), ("explain", "--doc", "q1-d1")):
+            again = run(words[0], "pool.csv", "few.rulerank", *words[1:])
+            assert again.code == 0, again.err
+        named = run("check", "pool.csv", "few.rulerank", "--own-grades", "--json")
+        assert json.loads(named.out)["baseline"] == baseline
+
+
+def test_a_method_that_is_gone_names_the_one_to_use(run, folder):
     done = run(*FEW, "--baseline", "bm25_body", "--method", "AnchoredRules")
-    assert "AnchoredRules: n_bins 5, normalize zscore, today bm25_body\n" in done.out
-    assert len(load("few.rulerank").rules_) == int(re.search(r"few.rulerank: (\d+) rules", done.out)[1])
-    assert "more labels could add" not in done.out  # which is an estimate of Anchored
+    assert "AnchoredRules is no longer part of rulerank; use Anchored instead" in done.err
 
 
 def test_labels_of_a_store_are_those_of_its_people(run, folder):
@@ -116,7 +136,7 @@ def test_labels_of_other_raters_are_left_out_and_it_is_said_how_to_let_them_in(r
     lines = (folder / "each.csv").read_text().splitlines()
     (folder / "people.csv").write_text("\n".join(line for line in lines if not line.endswith("llm")) + "\n")
     done = run(*EACH, "--baseline", "bm25_body", "--json")
-    assert "each.csv: 10 labels of gpt (llm) left out, as they are no people's; --raters gpt counts them in" in done.err
+    assert "each.csv: left out labels of non-human raters: 10 labels of gpt (llm); --raters gpt uses them" in done.err
     assert json.loads(done.out)["left_out"] == 10
     run("train", "pool.csv", "--labels", "people.csv", "-o", "people.rulerank", "--baseline", "bm25_body")
     pool = read_any("pool.csv")
@@ -125,7 +145,7 @@ def test_labels_of_other_raters_are_left_out_and_it_is_said_how_to_let_them_in(r
 
 def test_a_rater_who_is_named_has_intercepts_of_its_own(run, folder):
     done = run(*EACH, "--raters", "gpt")
-    assert "learned from 10 labels of the people, 10 labels of gpt: every judge has intercepts of its own" in done.err
+    assert "learned from 10 labels of the people, 10 labels of gpt: every rater has intercepts of its own" in done.err
     assert "Dataset(20 rows" in done.out
     pool = read_any("pool.csv")
     given = {
@@ -133,6 +153,6 @@ def test_a_rater_who_is_named_has_intercepts_of_its_own(run, folder):
         "gpt": {row: min(int(pool.y[row]) + 1, 4) for row in range(5, 15)},
     }
     with pytest.warns(UserWarning, match="learned from"):
-        assert (load("few.rulerank").predict(pool) == fit_by_judge("QI", pool, given).predict(pool)).all()
+        assert (load("few.rulerank").predict(pool) == fit_by_rater("QI", pool, given).predict(pool)).all()
     assert run(*EACH, "--raters", "gpt", "--method", "QI", "--set", "l2=7").code == 0
     assert load("few.rulerank").l2 == 7

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rulerank.io.outputs import write_bytes
+from rulerank.io.files import write_bytes
 
 PROGRAM = [sys.executable, "-m", "rulerank"]
 UNBUFFERED = os.environ | {"PYTHONUNBUFFERED": "1"}

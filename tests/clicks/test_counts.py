@@ -21,7 +21,9 @@ POOL = rr.Dataset(
 
 
 def counts(rows):
-    return rr.read_clicks(pl.DataFrame(rows, ["query", "doc", "position", "impressions", "clicks"], orient="row"))
+    return rr.clicks.read_clicks(
+        pl.DataFrame(rows, ["query", "doc", "position", "impressions", "clicks"], orient="row")
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ def test_a_pool_that_cannot_be_joined_is_refused(pool, by, message):
 def test_tables_carry_what_was_shown_whole(format):
     joined = counts([("q1", "a", 3, 2**39 + 1, 2**39)]).join(POOL)
     file = io.BytesIO()
-    rr.write_table(joined, file, format=format)
+    rr.io.write_table(joined, file, format=format)
     read = rr.read_table(io.BytesIO(file.getvalue()), format=format)
     assert read.feature_names == ("bm25",)
     assert repr(read) == repr(joined)
@@ -120,7 +122,7 @@ def test_features_named_as_in_a_log_stay_features():
     ],
 )
 def test_a_table_with_half_a_log_is_refused(content, message):
-    with pytest.raises(rr.io.tables.ReadError, match=message):
+    with pytest.raises(rr.errors.ReadError, match=message):
         rr.read_table(io.StringIO(content), format="csv")
 
 
@@ -134,4 +136,4 @@ def test_rows_and_data_sets_keep_what_was_shown():
 
 def test_what_a_format_cannot_carry_is_said():
     joined = counts([("q1", "a", 1, 5, 1)]).join(POOL)
-    assert rr.io.write_any(joined, io.BytesIO(), "letor").note == "feature names, texts, clicks"
+    assert rr.io.formats.write_any(joined, io.BytesIO(), "letor").note == "feature names, texts, clicks"

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import rulerank as rr
 from rulerank.clicks.interleaving import (
     LEAST,
-    contest_as_dict,
-    contest_in_words,
     draft,
     interleave_runs,
+    interleaving_as_dict,
+    interleaving_in_words,
     key_of,
-    read_contest,
+    read_interleaving,
 )
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.comparison import compare_trials
@@ -45,7 +45,7 @@ def test_every_place_is_as_likely_of_one_team_as_of_the_other(a, b, top):
 
 def test_a_list_for_a_key_never_changes():
     """What was shown under a key last year is what its clicks are counted by."""
-    mixed = rr.interleave([f"d{i}" for i in range(12)], [f"d{i}" for i in range(11, -1, -1)], "session 1|tent")
+    mixed = rr.clicks.interleave([f"d{i}" for i in range(12)], [f"d{i}" for i in range(11, -1, -1)], "session 1|tent")
     assert mixed.docs == ("d11", "d0", "d10", "d1", "d2", "d9", "d8", "d3", "d7", "d4")
     assert mixed.teams == ("b", "a", "b", "a", "a", "b", "b", "a", "b", "a")
 
@@ -65,7 +65,7 @@ def test_a_list_for_a_key_never_changes():
 )
 def test_rankings_and_keys_that_cannot_be_are_refused(arguments, message):
     with pytest.raises(DataError, match=message):
-        rr.interleave(*arguments)
+        rr.clicks.interleave(*arguments)
 
 
 barred = st.text("a1|\\", max_size=6)
@@ -86,7 +86,7 @@ def run(orders):
 def test_runs_are_mixed_query_by_query():
     found = [*interleave_runs(run({"q": "ab", "p": "ab"}), run({"q": "ba", "r": "ab"}), ["s1", "s2"])]
     assert [(query, key) for query, key, _ in found] == [("q", "s1"), ("q", "s2")]
-    assert found[0][2] == rr.interleave([*"ab"], [*"ba"], "s1|q")
+    assert found[0][2] == rr.clicks.interleave([*"ab"], [*"ba"], "s1|q")
     with pytest.raises(DataError, match="the two runs have no query in common"):
         [*interleave_runs(run({"q": "ab"}), run({"p": "ab"}), ["s1"])]
 
@@ -101,11 +101,11 @@ def test_a_log_with_teams_is_judged_by_session_and_query():
             (query, session, "z", "", 1),
         ]
     log = pl.DataFrame(rows, schema=["query", "session", "doc", "team", "clicked"], orient="row")
-    contest = read_contest(log, names=("today", "new"))
-    assert contest_in_words(contest).startswith(
+    result = read_interleaving(log, names=("baseline", "new"))
+    assert interleaving_in_words(result).startswith(
         "new wins: 30 of 30 decided impressions of 6 queries (100 %, 95 % interval 85-100"
     )
-    assert contest_as_dict(contest)["won"] == {"a": 0, "b": 30}
+    assert interleaving_as_dict(result)["won"] == {"a": 0, "b": 30}
 
 
 @pytest.mark.parametrize(
@@ -124,11 +124,11 @@ def test_a_log_with_teams_is_judged_by_session_and_query():
 )
 def test_a_log_that_cannot_be_judged_is_refused(text, message):
     with pytest.raises((DataError, ReadError)) as caught:
-        read_contest(io.StringIO(text))
+        read_interleaving(io.StringIO(text))
     assert message in str(caught.value)
 
 
-def contest_between(a, b, ties=0):
+def interleaving_between(a, b, ties=0):
     return compare_trials("impressions", ("B", "A"), b, a, ties, least=LEAST)
 
 
@@ -141,7 +141,7 @@ def contest_between(a, b, ties=0):
             [4] * 20,
             "A wins: 328 of 408 decided impressions of 20 queries (80 %, 95 % interval 7",
         ),
-        ([100], [10], "Not enough to tell yet (A 100 : 10 B of 1 query, 0 impressions without a winner)."),
+        ([100], [10], "Too few clicks yet (A 100 : 10 B of 1 query, 0 impressions without a winner)."),
         (
             [30, 0, 0, 0, 0, 0],
             [0, 1, 1, 1, 1, 1],
@@ -150,7 +150,7 @@ def contest_between(a, b, ties=0):
     ],
 )
 def test_the_sentence_says_no_more_than_the_clicks_allow(a, b, line):
-    assert contest_in_words(contest_between(a, b)).startswith(line)
+    assert interleaving_in_words(interleaving_between(a, b)).startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_rankings_that_are_alike_are_told_apart_in_5_of_100_cases_at_the_most(of
     for _ in range(800):
         decided, shares = rng.poisson(often), rng.beta(2, 2, size=often.size)  # each query has its own favourite
         won = rng.binomial(decided, shares)
-        wrong += contest_between(decided - won, won).verdict in ("better", "worse")
+        wrong += interleaving_between(decided - won, won).verdict in ("better", "worse")
     assert wrong / 800 <= 0.065  # 5 %, and two standard errors of 800 cases
 
 
 def test_queries_that_all_go_one_way_prove_something_from_six_on():
-    five, six = (contest_between([0] * n, [50] * n) for n in (5, 6))
+    five, six = (interleaving_between([0] * n, [50] * n) for n in (5, 6))
     assert (five.verdict, six.verdict) == ("too few", "better")
 
 
 def test_half_a_character_in_a_key_is_a_key_like_others():
-    assert sorted(rr.interleave(["a"], ["b"], "\ud800").docs) == ["a", "b"]
+    assert sorted(rr.clicks.interleave(["a"], ["b"], "\ud800").docs) == ["a", "b"]

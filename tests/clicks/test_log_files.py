@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from click_logs import NAMES, ROWS, ROWS_AS_TEXT, SUMS, frame
 from rulerank.errors import DataError, MissingExtraError, ReadError
-from rulerank.io.outputs import write_bytes
+from rulerank.io.files import write_bytes
 
 cells = st.sampled_from(["q", "", "a, b", 'say "x"', "two\nlines", "'=1", "ä", "5"])
 numbers = st.sampled_from(["1", "2", " 3", "4.0", "0", "x", ""])
@@ -56,8 +56,8 @@ def test_every_file_gives_the_counts_and_the_errors_of_a_frame(tmp_path, rows, s
     if "csv" in suffix:
         rows = [row for row in rows if any(row)]  # a blank line is not a row
         rows = [tuple(cell.removeprefix("'") for cell in row) for row in rows]  # the guard against spreadsheets
-    found = outcome(lambda: rr.read_clicks(path, skip_bad=skip_bad))
-    plain = outcome(lambda: rr.read_clicks(frame(rows), skip_bad=skip_bad))
+    found = outcome(lambda: rr.clicks.read_clicks(path, skip_bad=skip_bad))
+    plain = outcome(lambda: rr.clicks.read_clicks(frame(rows), skip_bad=skip_bad))
     if isinstance(found, str):
         assert found == plain.replace("a data frame", str(path))
     else:
@@ -72,8 +72,8 @@ DAMAGED = {
         ('q,a,1,1\nq,"' + "open " * 40_000, "4: cannot be read as csv: Value with unterminated quote found."),
     ],
     "jsonl": [
-        ('{"query": "q"}\n{"query": \n', "5: expected a JSON object a line: Expecting value"),
-        ('{"query": "q"}\n[1]\n', "5: expected a JSON object a line, got [1]"),
+        ('{"query": "q"}\n{"query": \n', "5: expected a JSON object per line: Expecting value"),
+        ('{"query": "q"}\n[1]\n', "5: expected a JSON object per line, got [1]"),
     ],
 }
 
@@ -86,24 +86,24 @@ def test_a_damaged_line_is_named(tmp_path, suffix):
         path = tmp_path / f"log.{suffix}"
         write_bytes(path, (start + text).encode("latin-1"))
         with pytest.raises(ReadError) as caught:
-            rr.read_clicks(path)
+            rr.clicks.read_clicks(path)
         assert f"{path}:{message}" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "log"])
 def test_blank_lines_before_the_names_do_not_count(tmp_path, name):
     write_bytes(tmp_path / name, ("\n" * 9 + as_csv(ROWS_AS_TEXT)).encode())
-    assert rr.read_clicks(tmp_path / name).table.rows() == SUMS
+    assert rr.clicks.read_clicks(tmp_path / name).table.rows() == SUMS
 
 
 def test_a_damaged_packed_log_is_named(tmp_path):
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(as_csv(ROWS_AS_TEXT).encode())[:-6])
     with pytest.raises(ReadError, match="the gzip data is cut off before its end; copy the file again"):
-        rr.read_clicks(path)
+        rr.clicks.read_clicks(path)
     path.write_bytes(gzip.compress(b"\n \n"))
     with pytest.raises(ReadError, match="the file is empty"):
-        rr.read_clicks(path)
+        rr.clicks.read_clicks(path)
 
 
 @pytest.mark.parametrize("name", ["log.tsv", "log.tsv.gz"])
@@ -112,36 +112,36 @@ def test_a_quote_in_a_tsv_log_is_a_character_like_any_other(tmp_path, name):
     text = "\n".join(["query\tdoc\tposition\tclicked", *rows, ""]).encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    assert sorted(rr.read_clicks(path).table["query"]) == ['"nail', '"nail"', '5" nail']
+    assert sorted(rr.clicks.read_clicks(path).table["query"]) == ['"nail', '"nail"', '5" nail']
     path.write_bytes(gzip.compress(text + b"q\ta\t1\t1\t1\n") if name.endswith(".gz") else text + b"q\ta\t1\t1\t1\n")
     with pytest.raises(ReadError, match=rf"{name}:5: cannot be read as tsv: Expected Number of Columns: 4 Found: 5$"):
-        rr.read_clicks(path)
+        rr.clicks.read_clicks(path)
 
 
 def test_a_name_with_the_signs_of_a_pattern_is_one_file(tmp_path):
     write_bytes(tmp_path / "log[1].csv", as_csv(ROWS_AS_TEXT).encode())
     write_bytes(tmp_path / "log1.csv", b"not a log")
-    assert rr.read_clicks(tmp_path / "log[1].csv").table.rows() == SUMS
+    assert rr.clicks.read_clicks(tmp_path / "log[1].csv").table.rows() == SUMS
 
 
 def test_duckdb_is_asked_for_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtraError, match=r"this needs duckdb.*pip install 'rulerank\[clicks\]'"):
-        rr.read_clicks(frame(ROWS))
+        rr.clicks.read_clicks(frame(ROWS))
 
 
 def test_frames_and_headers_that_cannot_be_read_are_refused_in_a_line(tmp_path):
     pd = pytest.importorskip("pandas", reason="pandas frames need the extra pandas")
     mixed = pd.DataFrame({"query": ["q", "q"], "doc": ["x", 1], "position": [1, 2], "clicked": [0, 1]})
     with pytest.raises(DataError, match="doc"):
-        rr.read_clicks(mixed)
+        rr.clicks.read_clicks(mixed)
     objects = pl.DataFrame({"query": ["q"], "doc": pl.Series([object()], dtype=pl.Object), "position": 1, "clicked": 0})
     with pytest.raises(DataError, match="a column of the data frame cannot be read"):
-        rr.read_clicks(objects)
+        rr.clicks.read_clicks(objects)
     for header, message in (
         ('query,"doc,position,clicked\n', r"log.csv:1: expected a line of column names, got a quote that does not end"),
-        ("Query,query,doc,position,clicked\n", "column names must differ: 'Query' is there twice"),
+        ("Query,query,doc,position,clicked\n", "column names must differ: 'Query' appears twice"),
     ):
         (tmp_path / "log.csv").write_text(header)
         with pytest.raises(ReadError, match=message):
-            rr.read_clicks(tmp_path / "log.csv")
+            rr.clicks.read_clicks(tmp_path / "log.csv")

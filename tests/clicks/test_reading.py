@@ -16,7 +16,7 @@ from rulerank.errors import DataError, ReadError
 
 
 def csv(text, **options):
-    return rr.read_clicks(io.StringIO(text), **options)
+    return rr.clicks.read_clicks(io.StringIO(text), **options)
 
 
 @settings(max_examples=15, deadline=None)
@@ -30,9 +30,9 @@ def csv(text, **options):
     )
 )
 def test_a_log_adds_up_to_what_counting_by_hand_gives(rows):
-    assert rr.read_clicks(frame(rows)).table.rows() == added_up(rows)
+    assert rr.clicks.read_clicks(frame(rows)).table.rows() == added_up(rows)
     lines = "\n".join(json.dumps(dict(zip(NAMES, row, strict=True))) for row in rows)
-    assert rr.read_clicks(io.StringIO(lines), format="jsonl").table.rows() == added_up(rows)
+    assert rr.clicks.read_clicks(io.StringIO(lines), format="jsonl").table.rows() == added_up(rows)
     content = frame(rows).write_csv()
     assert csv(content).table.rows() == added_up(rows)
 
@@ -42,9 +42,9 @@ def test_a_folder_a_pattern_and_a_list_are_one_log(tmp_path):
     frame().write_parquet(tmp_path / "log.parquet")
     (tmp_path / "README.md").write_text("beside the log")
     twice = [(*key, 2 * n, 2 * k) for *key, n, k in SUMS]
-    assert rr.read_clicks(tmp_path).table.rows() == twice
-    assert rr.read_clicks(str(tmp_path / "log.*")).table.rows() == twice
-    assert rr.read_clicks([tmp_path / "log.csv", tmp_path / "log.parquet"]).table.rows() == twice
+    assert rr.clicks.read_clicks(tmp_path).table.rows() == twice
+    assert rr.clicks.read_clicks(str(tmp_path / "log.*")).table.rows() == twice
+    assert rr.clicks.read_clicks([tmp_path / "log.csv", tmp_path / "log.parquet"]).table.rows() == twice
 
 
 def test_a_position_that_counts_from_0_is_moved_to_1():
@@ -65,13 +65,15 @@ def test_columns_are_named_where_their_names_do_not_tell():
 def test_whole_numbers_of_every_type_are_ids_positions_and_clicks():
     table = pl.DataFrame({"qid": [7.0, 7.0], "docid": [1, 2], "rank": pl.Series([1, 2], dtype=pl.UInt8)})
     table = table.with_columns(clicked=pl.Series([True, False]))
-    assert rr.read_clicks(table).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
-    assert rr.read_clicks(table.to_pandas()).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
+    assert rr.clicks.read_clicks(table).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
+    assert rr.clicks.read_clicks(table.to_pandas()).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
 
 
 ROWS = "query,doc,position,clicked\n"
 ADDED = "query,doc,position,impressions,clicks\n"
-NO_COUNT = "where clicked is neither 0 nor 1, or impressions or clicks are no whole numbers from 0 to 1,000,000,000,000"
+NO_COUNT = (
+    "where clicked is neither 0 nor 1, or impressions or clicks are not whole numbers from 0 to 1,000,000,000,000"
+)
 
 
 @pytest.mark.parametrize(
@@ -122,16 +124,16 @@ NO_COUNT = "where clicked is neither 0 nor 1, or impressions or clicks are no wh
         ("query,doc,position,clicks\nq,a,1,1\n", {}, "expected a column that says whether it was clicked (0 or 1), or"),
         ("clicked," + ADDED + "1,q,a,1,1,1\n", {}, "is each row one impression ('clicked') or a sum ('impressions')?"),
         ("qid," + ROWS + "q,q,a,1,1\n", {}, "name the one that is, columns={'query': ...} (--columns query=...)"),
-        ("position," + ROWS + "1,q,a,1,2,0\n", {}, "column names must differ: 'position' is there twice"),
+        ("position," + ROWS + "1,q,a,1,2,0\n", {}, "column names must differ: 'position' appears twice"),
         ("", {}, "the file is empty"),
-        ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object a line: Expecting value"),
-        ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object a line, got [1]"),
+        ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object per line: Expecting value"),
+        ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object per line, got [1]"),
         (
             '\ufeff{"query": 1}\n',
             {},
             "expected JSON lines, got a byte order mark before the first: save the file",
         ),
-        ('[{"query": "q"}]', {}, "expected JSON lines, an object a line: got an array; write its objects one a line"),
+        ('[{"query": "q"}]', {}, "expected JSON lines, one object per line: got an array; write one object per line"),
         ("x", {"first_position": 2}, "first_position must be 1, or 0 where the log counts from 0: got 2"),
         ("x", {"format": "xml"}, "expected a log's format, csv, tsv, jsonl or parquet, got 'xml'"),
     ],
@@ -146,7 +148,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
     frame().write_parquet(tmp_path / "log.parquet")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(ReadError, match=r"broken.parquet: expected parquet, got something else or a damaged file"):
-        rr.read_clicks(tmp_path)
+        rr.clicks.read_clicks(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -155,13 +157,13 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
 )
 def test_a_log_that_is_not_there_is_an_error(name, message, tmp_path):
     with pytest.raises(ReadError, match=message):
-        rr.read_clicks(f"{tmp_path}/{name}")
+        rr.clicks.read_clicks(f"{tmp_path}/{name}")
 
 
 @pytest.mark.parametrize("sources", [None, 5, []])
 def test_something_else_than_a_log_is_an_error(sources):
     with pytest.raises(DataError, match=r"expected a log: a file, .*: got (None|5|\[\])$"):
-        rr.read_clicks(sources)
+        rr.clicks.read_clicks(sources)
 
 
 def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
@@ -171,5 +173,5 @@ def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
         assert csv(text, skip_bad=True).table.rows() == [("q", "a", 1, 1, 1)]
     assert str(caught[0].message) == (
         "<stream>: 3 of 4 rows cannot be right: 1 without a query, 1 whose position is above the top, 1 where clicked "
-        "is neither 0 nor 1, or impressions or clicks are no whole numbers from 0 to 1,000,000,000,000; left out"
+        "is neither 0 nor 1, or impressions or clicks are not whole numbers from 0 to 1,000,000,000,000; left out"
     )

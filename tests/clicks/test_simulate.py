@@ -8,8 +8,8 @@ from rulerank.clicks.simulate import click, simulate_lists
 
 
 @pytest.fixture(scope="module")
-def world():
-    return rr.make_ranking(n_queries=40, n_features=3, seed=0)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
 
 
 def test_position_based_clicks_have_the_chances_they_say():
@@ -40,15 +40,15 @@ def test_lists_show_the_best_scores_from_the_top_and_without_exploring_always_th
     assert len(moved.counted()[0]) == 12
 
 
-def test_the_data_that_comes_back_has_clicks_and_no_grades(world):
-    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=2000, seed=1)
+def test_the_data_that_comes_back_has_clicks_and_no_grades(synthetic):
+    seen = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=2000, seed=1)
     assert (seen.y == -1).all()
     assert abs(seen.shown.impressions.sum() - 2000) < 10
     assert seen.shown.position.max() == 10
-    again = rr.simulate_clicks(world, world.X[:, 0], n_impressions=2000, seed=1)
+    again = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=2000, seed=1)
     assert again.shown.clicks.tolist() == seen.shown.clicks.tolist()
-    order = np.random.default_rng(0).permutation(len(world))  # rows of queries need not lie together
-    mixed = rr.simulate_clicks(world[order], world.X[order, 0], n_impressions=2000, seed=1)
+    order = np.random.default_rng(0).permutation(len(synthetic))  # rows of queries need not lie together
+    mixed = rr.clicks.simulate_clicks(synthetic[order], synthetic.X[order, 0], n_impressions=2000, seed=1)
     assert mixed.shown.impressions.sum() == seen.shown.impressions.sum()
 
 
@@ -62,15 +62,17 @@ def test_the_data_that_comes_back_has_clicks_and_no_grades(world):
         ({"scores": [1.0]}, "scores must have one entry per row"),
     ],
 )
-def test_mistakes_are_named(world, change, message):
+def test_mistakes_are_named(synthetic, change, message):
     with pytest.raises(rr.errors.DataError, match=message):
-        rr.simulate_clicks(world, **({"scores": world.X[:, 0]} | change))
+        rr.clicks.simulate_clicks(synthetic, **({"scores": synthetic.X[:, 0]} | change))
 
 
-def test_what_has_no_truth_cannot_be_simulated(world):
+def test_what_has_no_truth_cannot_be_simulated(synthetic):
     with pytest.raises(rr.errors.DataError, match="every row needs a grade"):
-        rr.simulate_clicks(rr.Dataset(world.X, np.full(len(world), -1), world.qid), world.X[:, 0])
+        rr.clicks.simulate_clicks(
+            rr.Dataset(synthetic.X, np.full(len(synthetic), -1), synthetic.qid), synthetic.X[:, 0]
+        )
     with pytest.raises(rr.errors.DataError, match="expected a Dataset"):
-        rr.simulate_clicks(world.X, world.X[:, 0])
+        rr.clicks.simulate_clicks(synthetic.X, synthetic.X[:, 0])
     with pytest.raises(rr.errors.DataError, match="scores must be finite: got nan"):
-        rr.simulate_clicks(world, np.full(len(world), np.nan))
+        rr.clicks.simulate_clicks(synthetic, np.full(len(synthetic), np.nan))

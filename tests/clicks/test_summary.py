@@ -13,14 +13,14 @@ POOL = rr.Dataset([[0.5], [0.1], [0.9]], [-1, -1, -1], ["q1", "q1", "q2"], docid
 
 def summary_of(rows, pool=None):
     names = ["query", "doc", "position", "impressions", "clicks"]
-    counts = rr.read_clicks(pl.DataFrame(rows, names, orient="row"))
+    counts = rr.clicks.read_clicks(pl.DataFrame(rows, names, orient="row"))
     match = None if pool is None else counts.match(pool)
     return summarise_clicks(counts, match, n_pool=0 if pool is None else len(pool))
 
 
 def test_positions_that_count_from_the_bottom_are_remarked():
-    world = rr.make_ranking(n_queries=30, n_features=2, seed=0)
-    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0)
+    synthetic = rr.datasets.make_ranking(n_queries=30, n_features=2, seed=0)
+    seen = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=3000, seed=0)
     lines = [
         f"{q},d{row},{11 - p},{n},{c}"
         for row, (q, p, n, c) in enumerate(
@@ -28,7 +28,7 @@ def test_positions_that_count_from_the_bottom_are_remarked():
         )
     ]
     log = "query,doc,position,impressions,clicks\n" + "\n".join(lines)
-    remarks = summarise_clicks(rr.read_clicks(io.StringIO(log))).remarks()
+    remarks = summarise_clicks(rr.clicks.read_clicks(io.StringIO(log))).remarks()
     assert remarks[-1].startswith("position 10 is clicked more often than position 1 (0.")
     assert remarks[-1].endswith("positions must count from the top of the list")
 

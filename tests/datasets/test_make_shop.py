@@ -7,17 +7,9 @@ import pytest
 
 from rulerank.dataset import Dataset
 from rulerank.datasets import shop as words
-from rulerank.datasets.shop import (
-    DEPTH,
-    TRAIT_NAMES,
-    Wanted,
-    make_products,
-    make_shop,
-    true_grades,
-    write_shop,
-)
+from rulerank.datasets.shop import DEPTH, TRAIT_NAMES, Intent, make_products, make_shop, true_grades, write_shop
 from rulerank.errors import DataError
-from rulerank.io.texts import read_judgements, read_queries, read_texts
+from rulerank.io.texts import read_documents, read_judgements, read_queries
 
 
 @pytest.fixture(scope="module")
@@ -39,21 +31,8 @@ def test_the_seed_decides_everything():
 
 
 def test_every_document_has_every_field_and_some_lack_a_rating(shop):
-    fields = [
-        "id",
-        "title",
-        "description",
-        "brand",
-        "category",
-        "tags",
-        "price",
-        "rating",
-        "reviews",
-        "stock",
-        "added",
-        "url",
-    ]
-    assert all(list(document) == fields for document in shop.documents)
+    fields = "id title description brand category tags price rating reviews stock added url"
+    assert all(" ".join(document) == fields for document in shop.documents)
     ids = [document["id"] for document in shop.documents]
     assert len(set(ids)) == len(ids)
     unrated = [document for document in shop.documents if document["rating"] is None]
@@ -80,18 +59,6 @@ def test_every_grade_is_there_and_the_higher_the_rarer(shop):
     assert (shop.truth.max(axis=1) > 0).mean() > 0.95
 
 
-def test_queries_are_of_four_sorts_in_turn_and_differ(shop):
-    texts = shop.queries.texts
-    assert len(set(texts)) == len(texts)
-    brands = {brand.lower() for brand in words.BRAND_NAMES}
-    by_brand = sum(bool(brands & set(text.split())) for text in texts[3::4])
-    assert by_brand > 0.8 * len(texts[3::4])  # the others are mistyped
-    lines = {line.lower() for line in words.LINES}
-    assert sum(bool(lines & set(text.split())) for text in texts[2::4]) > 0.8 * len(texts[2::4])
-    assert sum(any(need.query[-9:] in text for need in words.NEEDS) for text in texts[1::4]) > 0.7 * len(texts[1::4])
-    assert sum(bool(set(words.WISHES) & set(text.split())) for text in texts) > 0.1 * len(texts)
-
-
 @pytest.fixture(scope="module")
 def products():
     return make_products(6000, np.random.default_rng(3))
@@ -104,34 +71,12 @@ def mean_grade(products, wanted, rows):
 def test_a_grade_depends_on_the_match(products):
     kind = [one.name for one in words.KINDS].index("tent")
     waterproof = TRAIT_NAMES.index("waterproof")
-    wanted = Wanted("waterproof tent", kind=kind, traits=(waterproof,))
+    wanted = Intent("waterproof tent", kind=kind, traits=(waterproof,))
     tents = (products.kind == kind) & ~products.is_part
     has = products.traits[:, waterproof]
     assert mean_grade(products, wanted, tents & has) > mean_grade(products, wanted, tents & ~has) + 0.5
     assert mean_grade(products, wanted, (products.kind == kind) & products.is_part) < 0.1
     assert mean_grade(products, wanted, products.kind != kind) == 0
-
-
-def test_a_grade_depends_on_rating_stock_price_and_age_together(products):
-    kind = [one.name for one in words.KINDS].index("headlamp")
-    wanted, mine = Wanted("headlamp", kind=kind), (products.kind == kind) & ~products.is_part
-    praised, known = products.rating > 4.3, products.reviews >= 15
-    gain = mean_grade(products, wanted, mine & known & praised) - mean_grade(products, wanted, mine & known & ~praised)
-    hardly = mean_grade(products, wanted, mine & ~known & praised) - mean_grade(
-        products, wanted, mine & ~known & ~praised
-    )
-    assert gain > hardly + 0.1  # a rating of few people says little
-    assert (
-        mean_grade(products, wanted, mine & (products.stock > 0))
-        > mean_grade(products, wanted, mine & (products.stock == 0)) + 0.3
-    )
-    young = products.age < 300
-    assert mean_grade(products, wanted, mine & young) > mean_grade(products, wanted, mine & ~young) + 0.2
-    tent = [one.name for one in words.KINDS].index("tent")
-    asked, tents = Wanted("tent", kind=tent), (products.kind == tent) & ~products.is_part
-    of_lamps = mean_grade(products, wanted, mine & young) - mean_grade(products, wanted, mine & ~young)
-    of_tents = mean_grade(products, asked, tents & young) - mean_grade(products, asked, tents & ~young)
-    assert of_lamps > of_tents  # newer lamps are better, newer tents hardly
 
 
 @pytest.mark.parametrize(("wish", "better"), [("price", "dearness"), ("date", "age"), ("rating", "rating")])
@@ -144,13 +89,13 @@ def test_a_word_such_as_cheap_shifts_what_counts(products, wish, better):
     def lead(wanted):
         return mean_grade(products, wanted, tents & best) - mean_grade(products, wanted, tents & ~best)
 
-    assert lead(Wanted("tent", kind=kind, wish=wish)) > lead(Wanted("tent", kind=kind)) + 0.03
+    assert lead(Intent("tent", kind=kind, wish=wish)) > lead(Intent("tent", kind=kind)) + 0.03
 
 
 def test_what_is_read_from_the_files_is_the_shop(tmp_path):
     shop = make_shop(150, 10, seed=4)
     documents, queries, qrels = write_shop(shop, tmp_path)
-    texts, read = read_texts(documents), read_queries(queries)
+    texts, read = read_documents(documents), read_queries(queries)
     assert texts.ids.tolist() == shop.texts.ids.tolist()
     assert {name: list(values) for name, values in texts.fields.items()} == {
         name: [value or None if isinstance(value, list) else value for value in values]

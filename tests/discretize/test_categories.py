@@ -1,5 +1,7 @@
 """Features that name kinds are binned by kind, in every rule ranker, and matched by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def renamed(films, names):
     codes = np.array([names.index(kind) if kind in names else 0 for kind in KINDS])
     X = films.X.copy()
     X[:, 1] = codes[X[:, 1].astype(int)]
-    return rr.Dataset(X, films.y, films.qid, None, films.feature_names, categories={"genre": names})
+    return replace(films, X=X, categories={"genre": names})
 
 
 @pytest.mark.parametrize("make", RANKERS)
@@ -46,17 +48,8 @@ def test_kinds_are_matched_by_name_and_new_ones_have_a_score(make, films):
     ranker = make().fit(films)
     shuffled = renamed(films, ("Noir", "Crime", "War", "Drama"))
     assert np.array_equal(ranker.predict(shuffled), ranker.predict(films))
-    new = rr.Dataset(
-        films.X[:5] * [1, 0], films.y[:5], films.qid[:5], None, films.feature_names, categories={"genre": ("Western",)}
-    )
-    rare = rr.Dataset(
-        films.X[:5] * [1, 0] + [0, 3],
-        films.y[:5],
-        films.qid[:5],
-        None,
-        films.feature_names,
-        categories={"genre": KINDS},
-    )
+    new = replace(films[:5], X=films.X[:5] * [1, 0], categories={"genre": ("Western",)})
+    rare = replace(films[:5], X=films.X[:5] * [1, 0] + [0, 3])
     assert np.isfinite(ranker.predict(new)).all()
     assert ranker.predict(new) == pytest.approx(ranker.predict(rare))  # as those that are too rare to tell
 

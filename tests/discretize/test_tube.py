@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.discretize import TUBE
@@ -64,30 +64,13 @@ def cuts_in_order(values, ends, narrowest, n_bins):
     return made
 
 
-def tube_plainly(values, n_bins, cross_validate=False):
-    present = [(i, Fraction(v)) for i, v in enumerate(values) if not math.isnan(v)]
-    if len({v for _, v in present}) < 2:
-        return []
-    ends, narrowest = cells_plainly(v for _, v in present)
-    if cross_validate:
-        totals = [0.0] * n_bins
-        for fold in range(10):
-            train = [v for i, v in present if i % 10 != fold]
-            made = cuts_in_order(train, ends, narrowest, n_bins) if train else []
-            for k in range(n_bins if train else 0):
-                bounds = sorted([ends[0], ends[-1], *made[:k]])
-                for i, value in present:
-                    if i % 10 == fold:
-                        (low, high) = next((a, b) for a, b in pairwise(bounds) if a <= value < b)
-                        share = (high - low) / (ends[-1] - ends[0])
-                        n = sum(low <= v < high for v in train)
-                        totals[k] += math.log((n + share) / ((len(train) + 1) * share))
-        n_bins = next(k for k in range(n_bins) if totals[k] >= max(totals) - TIE * len(present)) + 1
-    return sorted(cuts_in_order([v for _, v in present], ends, narrowest, n_bins))
+def tube_plainly(values, n_bins):
+    present = [Fraction(v) for v in values if not math.isnan(v)]
+    return sorted(cuts_in_order(present, *cells_plainly(present), n_bins)) if len({*present}) > 1 else []
 
 
-def tube(values, n_bins, **params):
-    return TUBE(n_bins, **params).fit(np.array(values, dtype=np.float64)[:, None]).cuts_[0]
+def tube(values, n_bins):
+    return TUBE(n_bins).fit(np.array(values, dtype=np.float64)[:, None]).cuts_[0]
 
 
 @given(columns, st.integers(2, 6))
@@ -117,19 +100,3 @@ def test_the_number_of_threads_does_not_change_a_cut():
     X = np.random.default_rng(0).lognormal(size=(300, 7))
     one, two = TUBE(n_jobs=1).fit(X), TUBE(n_jobs=2).fit(X)
     assert np.concatenate(one.cuts_).tobytes() == np.concatenate(two.cuts_).tobytes()
-
-
-@settings(max_examples=30)
-@given(columns, st.integers(2, 4))
-def test_the_number_of_bins_is_the_likeliest_on_held_out_rows(values, n_bins):
-    cuts = tube(values, n_bins, cross_validate=True)
-    np.testing.assert_allclose(cuts, np.array(tube_plainly(values, n_bins, True), dtype=float), atol=1e-12)
-
-
-def test_cross_validation_does_not_cut_what_is_even_and_does_cut_what_is_not():
-    rng = np.random.default_rng(0)
-    even, peaked = rng.random(300), np.append(rng.random(150), 0.3 + 0.01 * rng.random(150))
-    made = TUBE(n_bins=12, cross_validate=True).fit(np.column_stack([even, peaked]))
-    assert made.cuts_[0].size == 0
-    assert made.cuts_[1].size >= 2
-    assert made.cuts_[1].size < 11

@@ -26,16 +26,16 @@ Trees = HistGradientBoostingRegressor(max_iter=5)
 def all_files(tmp_path_factory):
     """A folder with small files under the names that pages use."""
     folder = tmp_path_factory.mktemp("files")
-    world = rr.make_ranking(n_queries=24, docs_per_query=12, n_features=5, seed=1)
-    world = replace(world, X=np.nan_to_num(world.X), feature_names=("bm25", *world.feature_names[1:]))
+    synthetic = rr.datasets.make_ranking(n_queries=24, docs_per_query=12, n_features=5, seed=1)
+    synthetic = replace(synthetic, X=np.nan_to_num(synthetic.X), feature_names=("bm25", *synthetic.feature_names[1:]))
     for name in ("train.txt", "test.txt", "pool.txt", "judged.csv", "pool.csv", "pool.parquet", "first.parquet"):
-        write_any(world, folder / name)
-    write_any(world[:5], folder / "withdrawn.csv")
-    new = rr.make_ranking(n_queries=4, docs_per_query=12, n_features=5, seed=2)
-    write_any(replace(new, feature_names=world.feature_names), folder / "new.parquet")
-    write_folds(world, folder)
-    write_runs(world, folder)
-    write_parts(world, folder / "data")
+        write_any(synthetic, folder / name)
+    write_any(synthetic[:5], folder / "withdrawn.csv")
+    new = rr.datasets.make_ranking(n_queries=4, docs_per_query=12, n_features=5, seed=2)
+    write_any(replace(new, feature_names=synthetic.feature_names), folder / "new.parquet")
+    write_folds(synthetic, folder)
+    write_runs(synthetic, folder)
+    write_parts(synthetic, folder / "data")
     convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
     convert(str(folder / "qrels.txt"), str(folder / "llm.csv"))
     (folder / "my_rankers.py").write_text(MY_RANKERS)
@@ -43,12 +43,12 @@ def all_files(tmp_path_factory):
         folder / "model.rulerank"
     )
     rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
-    rr.QueryIntercepts(l2=1.0, missing="mean").fit(world).save(folder / "clicks.rulerank")
+    rr.QueryIntercepts(l2=1.0, missing="mean").fit(synthetic).save(folder / "clicks.rulerank")
     write_scored(folder)
     write_texts(folder)
-    write_clicks(world, folder)
+    write_clicks(synthetic, folder)
     with LabelStore(str(folder / "labels.db")) as store:
-        rows = zip(world.qid[:40].tolist(), world.docid[:40].tolist(), world.y[:40].tolist(), strict=True)
+        rows = zip(synthetic.qid[:40].tolist(), synthetic.docid[:40].tolist(), synthetic.y[:40].tolist(), strict=True)
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
     return folder
 
@@ -60,27 +60,27 @@ def files(all_files, tmp_path):
     return tmp_path
 
 
-def write_folds(world: rr.Dataset, folder: Path) -> None:
+def write_folds(synthetic: rr.Dataset, folder: Path) -> None:
     for name in ("OHSUMED", "FOLDS"):
-        for number, fold in enumerate(rr.make_folds(world, n_folds=3), 1):
+        for number, fold in enumerate(rr.datasets.make_folds(synthetic, n_folds=3), 1):
             place = folder / name / f"Fold{number}"
             place.mkdir(parents=True)
             for part, data in (("train", fold.train), ("vali", fold.vali), ("test", fold.test)):
-                rr.write_letor(data, place / f"{part}.txt")
+                rr.io.write_letor(data, place / f"{part}.txt")
 
 
-def write_runs(world: rr.Dataset, folder: Path) -> None:
-    np.savetxt(folder / "scores.txt", world.X[:, 1])
-    for name, feature in (("one", 0), ("two", 1), ("today", 2), ("bm25", 3), ("rules", 4), ("new", 4)):
-        run = rr.run_from_scores(world, world.X[:, feature], name)
-        rr.write_run(run, folder / f"{name}.run")
+def write_runs(synthetic: rr.Dataset, folder: Path) -> None:
+    np.savetxt(folder / "scores.txt", synthetic.X[:, 1])
+    for name, feature in (("one", 0), ("two", 1), ("baseline", 2), ("bm25", 3), ("rules", 4), ("new", 4)):
+        run = rr.io.run_from_scores(synthetic, synthetic.X[:, feature], name)
+        rr.io.write_run(run, folder / f"{name}.run")
 
 
-def write_parts(world: rr.Dataset, folder: Path) -> None:
+def write_parts(synthetic: rr.Dataset, folder: Path) -> None:
     folder.mkdir()
-    queries = list(dict.fromkeys(world.qid))
+    queries = list(dict.fromkeys(synthetic.qid))
     for number in range(3):
-        write_any(world[np.isin(world.qid, queries[number::3])], folder / f"{number}.parquet")
+        write_any(synthetic[np.isin(synthetic.qid, queries[number::3])], folder / f"{number}.parquet")
 
 
 def write_scored(folder: Path) -> None:
@@ -92,7 +92,7 @@ def write_scored(folder: Path) -> None:
 
 def write_texts(folder: Path) -> None:
     """A shop's texts, what `rulerank features --keep` makes of them, and rankers of it."""
-    shop = rr.make_shop(n_products=100, n_queries=8, seed=0)
+    shop = rr.datasets.make_shop(n_products=100, n_queries=8, seed=0)
     write_shop(shop, folder / "shop")
     features = rr.TextFeatures(features=["bm25(title)", "bm25(all)", "price"]).fit(shop.texts)
     features.save(folder / "text.rulerank")
@@ -101,12 +101,12 @@ def write_texts(folder: Path) -> None:
     rr.Reranker(ranker, features).save(folder / "reranker.rulerank")
 
 
-def write_clicks(world: rr.Dataset, folder: Path) -> None:
-    clicked = rr.simulate_clicks(world, world.X[:, 0], n_impressions=20_000, seed=0)
+def write_clicks(synthetic: rr.Dataset, folder: Path) -> None:
+    clicked = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=20_000, seed=0)
     log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.shown.position}
     log |= {"impressions": clicked.shown.impressions, "clicks": clicked.shown.clicks}
     pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(folder / "log.parquet")
-    runs = [rr.read_run(folder / f"{name}.run") for name in ("today", "new")]
+    runs = [rr.read_run(folder / f"{name}.run") for name in ("baseline", "new")]
     sessions = [f"s{number}" for number in range(5)]
     (folder / "sessions.txt").write_text("\n".join(sessions))
     shown = [

@@ -17,7 +17,7 @@ from rulerank.cli import app
 # blocks that nobody types here, by page and how they begin, each with the reason
 NOT_RUN = {
     ("CONTRIBUTING.md", ".venv/bin/python -m pytest"): "it would run these tests inside themselves",
-    ("docs/architecture.md", "texts --features"): "a drawing",
+    ("docs/architecture.md", "texts --text"): "a drawing",
     ("docs/export.md", '{"id": "movie-12"'): "a line of a file",
     ("docs/fitted-rules.md", "score(document) ="): "a formula",
     ("docs/formats.md", "2 qid:10002"): "lines of a file",
@@ -84,9 +84,9 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     for name, source in NAMED.get(page, {}).items():
         shutil.copy(files / "shop" / source, files / name)
     if page == "docs/explain.md":
-        fold = rr.make_folds(rr.make_ranking(n_queries=100, seed=0))[0]
-        rr.write_table(fold.test, files / "test.csv")
-        rr.GlobalRules().fit(fold.train).save(files / "model.rulerank")
+        fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=100, seed=0))[0]
+        rr.io.write_table(fold.test, files / "test.csv")
+        rr.FittedRules().fit(fold.train).save(files / "model.rulerank")
     typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]
     reader = Reader(run, files, monkeypatch, SMALLER)
     reader.follow(typed)
@@ -128,3 +128,12 @@ def test_commands_and_options_inside_sentences_exist(page):
         known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
         for option in (word for word in words if re.match(r"--?[a-z]", word)):
             assert option.split("=")[0].rstrip(",.") in known, f"{page.name}: {name} has no option {option}: {text}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_python_names_inside_sentences_exist(page):
+    for name in set(re.findall(r"\brr\.([A-Za-z_][\w.]*\w)", page.read_text())):
+        found = rr
+        for part in name.split("."):
+            assert hasattr(found, part), f"{page.name}: there is no rr.{name}"
+            found = getattr(found, part)

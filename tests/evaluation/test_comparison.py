@@ -23,7 +23,7 @@ from rulerank.evaluation.comparison import (
 
 
 @pytest.fixture(scope="module")
-def world():
+def synthetic():
     """Forty queries, two rankings that see the grades through noise and one that does not."""
     rng = np.random.default_rng(0)
     y, qid = rng.integers(0, 3, 800), np.repeat([f"q{number}" for number in range(40)], 20)
@@ -74,8 +74,8 @@ def test_rounds_in_parts_have_the_size_asked_for(monkeypatch):
     assert randomisation_test(differences, 2_000, seed=0)[0] == pytest.approx(every_sign(differences[0]), abs=0.06)
 
 
-def test_every_pair_is_compared_by_every_measure(world):
-    scores, y, qid = world
+def test_every_pair_is_compared_by_every_measure(synthetic):
+    scores, y, qid = synthetic
     found = compare(y, scores, qid, ["MAP", "NDCG@5"], n_rounds=500)
     assert [(p.measure, p.a, p.b) for p in found.pairs[:3]] == [
         ("MAP", "good", "fair"),
@@ -98,15 +98,15 @@ def test_every_pair_is_compared_by_every_measure(world):
         assert [p.p_holm[test] for p in found.pairs[:3]] == want.tolist()
 
 
-def test_the_same_seed_gives_the_same_comparison_and_another_one_does_not(world):
-    scores, y, qid = world
+def test_the_same_seed_gives_the_same_comparison_and_another_one_does_not(synthetic):
+    scores, y, qid = synthetic
     one, same, other = (compare(y, scores, qid, n_rounds=300, seed=seed).to_dict() for seed in (5, 5, 6))
     assert one == same
     assert one["pairs"] != other["pairs"]
 
 
-def test_equal_rankings_do_not_differ(world):
-    scores, y, qid = world
+def test_equal_rankings_do_not_differ(synthetic):
+    scores, y, qid = synthetic
     pair = compare(y, {"a": scores["good"], "b": scores["good"] * 2}, qid).pairs[0]
     assert pair.p == pair.p_holm == {"t": 1.0, "randomisation": 1.0}
     assert (pair.difference, pair.low, pair.high, pair.ties) == (0.0, 0.0, 0.0, 40)
@@ -118,8 +118,8 @@ def test_a_difference_that_is_the_same_everywhere_is_no_chance():
     assert pair.p == {"t": 0.0, "randomisation": 2 / 2**12}
 
 
-def test_a_comparison_prints_its_table_and_how_it_came_about(world):
-    scores, y, qid = world
+def test_a_comparison_prints_its_table_and_how_it_came_about(synthetic):
+    scores, y, qid = synthetic
     found = compare(y, scores, qid, n_rounds=200)
     first, *rows, note = repr(found).splitlines()
     assert " ".join(first.split()) == "measure a b mean a mean b a - b interval p t p randomisation wins/ties/losses"
@@ -233,5 +233,7 @@ def test_the_interval_of_a_mean_is_scipys(gains):
 def test_gains_of_queries_that_are_none_are_called_one_in_5_of_100_cases(n_queries):
     rng = np.random.default_rng(0)
     pairs = rng.beta(2, 3, size=(1000, 2, n_queries))
-    verdicts = [compare_gains("NDCG@10", ("new", "today"), new, today, least=6).verdict for new, today in pairs]
+    verdicts = [
+        compare_gains("NDCG@10", ("new", "baseline"), new, baseline, least=6).verdict for new, baseline in pairs
+    ]
     assert 0.035 <= sum(verdict != "unclear" for verdict in verdicts) / 1000 <= 0.065

@@ -50,7 +50,7 @@ def test_what_ir_measures_computes_is_what_it_says_itself(name):
 def test_documents_without_a_judgement_are_told_from_those_judged_not_relevant():
     run = rr.Run(["q", "q"], ["seen", "unseen"], [1.0, 2.0], ["me", "me"])
     qrels = rr.Qrels(["q", "q"], ["seen", "other"], [0, 1])
-    assert rr.evaluate_run(run, qrels, ["Judged@2", "P@1"]).means == {"Judged@2": 0.5, "P@1": 0.0}
+    assert rr.evaluate(run, qrels, measures=["Judged@2", "P@1"]).means == {"Judged@2": 0.5, "P@1": 0.0}
 
 
 def test_rankings_are_compared_by_them():
@@ -75,7 +75,7 @@ def test_rankings_are_compared_by_them():
         ("RBP(p=0.8)@0", {}, "RBP needs a persistence"),
         ("Success(p=", {}, r"ir_measures cannot read the measure 'Success\(p='"),
         ("P(loud=2)@5", {}, r"ir_measures cannot read the measure 'P\(loud=2\)@5'"),
-        ("NumRet(rel=1)", {}, "counts over all queries: it is no measure of a ranking"),
+        ("NumRet(rel=1)", {}, "counts over all queries: it is not a measure of one ranking"),
         ("alpha_nDCG@10", {}, "ir_measures knows alpha_nDCG@10, and nothing that it finds installed computes it"),
         ("Fame(rel=1)", {}, r"^unknown measure 'Fame\(rel=1\)'; choose from MAP"),
         ("Fame@10", {}, "^unknown measure 'Fame@10'; choose from MAP"),

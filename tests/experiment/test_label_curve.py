@@ -14,8 +14,8 @@ import rulerank as rr
 from plain.splits import gains_plainly, halves_plainly
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.experiment import label_curve as curves
-from rulerank.experiment.label_curve import (
+from rulerank.experiment import curve as curves
+from rulerank.experiment.curve import (
     LabelCurve,
     Point,
     choose,
@@ -26,10 +26,10 @@ from rulerank.experiment.label_curve import (
 )
 from rulerank.rankers.pool import PoolLearner
 from rulerank.render.figures import figure_bytes
-from rulerank.training.few_labels import few_label_ranker
+from rulerank.selection.few_labels import few_label_ranker
 
-TODAY = "bm25_body"
-DATA = rr.make_ranking(n_queries=30, n_features=6, docs_per_query=14, seed=2)
+BASELINE = "bm25_body"
+DATA = rr.datasets.make_ranking(n_queries=30, n_features=6, docs_per_query=14, seed=2)
 
 
 def first_forty(pool, rng):
@@ -42,9 +42,9 @@ def ndcg(data, scores):
 
 @pytest.fixture(scope="module")
 def curve():
-    ways = {"strata": rr.Strata(), "SSAR": rr.SSAR(), "first": first_forty}
-    rankers = {"from-today": None, "QI": few_label_ranker("QI")}
-    return label_curve(DATA, rankers, ways, n_splits=3, sizes=[40, 20, 60], today=TODAY)
+    ways = {"strata": rr.StratifiedSampler(), "SSAR": rr.SSAR(), "first": first_forty}
+    rankers = {"from-baseline": None, "QI": few_label_ranker("QI")}
+    return label_curve(DATA, rankers, ways, n_splits=3, sizes=[40, 20, 60], baseline=BASELINE)
 
 
 @settings(max_examples=30, deadline=None)
@@ -61,14 +61,16 @@ def labelled(pool, rows):
     return replace(pool, y=y)
 
 
-@pytest.mark.parametrize(("ranker", "sampler"), [("from-today", "strata"), ("QI", "first")])
+@pytest.mark.parametrize(("ranker", "sampler"), [("from-baseline", "strata"), ("QI", "first")])
 def test_a_point_is_what_labelling_and_learning_by_hand_gives(curve, ranker, sampler):
     values, base = [], []
     for number in range(3):
         pool, test = split_halves(DATA, number)
         if sampler == "strata":
-            rows = rr.Strata(today=TODAY, seed=number).select(pool, lambda row, y=pool.y: y[row], budget=40)
-            learned = rr.select(labelled(pool, rows), today=TODAY).ranker
+            rows = rr.StratifiedSampler(baseline=BASELINE, seed=number).select(
+                pool, lambda row, y=pool.y: y[row], budget=40
+            )
+            learned = rr.select(labelled(pool, rows), baseline=BASELINE).ranker
         else:
             rows = np.random.default_rng([0, number]).permutation(len(pool))[:40]
             learned = PoolLearner(few_label_ranker("QI"), pool).fit(rows, pool.y[rows])
@@ -79,7 +81,7 @@ def test_a_point_is_what_labelling_and_learning_by_hand_gives(curve, ranker, sam
     assert (point.n_labels, point.n_asked) == (40, 40)
     assert (point.gain, point.worst) == (pytest.approx(mean), pytest.approx(worst))
     assert (point.n_losses, point.value) == (n_losses, pytest.approx(np.mean(values)))
-    assert curve.baseline == pytest.approx(np.mean(base))
+    assert (curve.baseline, curve.baseline_value) == (BASELINE, pytest.approx(np.mean(base)))
 
 
 def test_a_sampler_that_stops_by_itself_is_shown_where_it_stopped(curve):
@@ -92,7 +94,11 @@ def test_a_sampler_that_stops_by_itself_is_shown_where_it_stopped(curve):
 def test_the_table_and_the_csv_have_every_point(curve):
     header, rows = curve.table()
     assert header == ["ranker", "sampler", "20 labels", "40 labels", "60 labels"]
-    assert [row[:2] for row in rows[:3]] == [["from-today", "strata"], ["from-today", "SSAR"], ["from-today", "first"]]
+    assert [row[:2] for row in rows[:3]] == [
+        ["from-baseline", "strata"],
+        ["from-baseline", "SSAR"],
+        ["from-baseline", "first"],
+    ]
     assert rows[3][2:] == [str(point) for point in curve.of("QI", "strata")]
     assert "baseline bm25_body: NDCG@10 0." in curve.note
     assert "what was gained over it in 3 splits:\nmean/worst" in curve.note
@@ -104,7 +110,7 @@ def test_the_table_and_the_csv_have_every_point(curve):
 
 def test_the_same_seed_gives_the_same_curve_and_another_another():
     def gains(seed):
-        found = label_curve(DATA, ["qi"], ["Random"], sizes=[30], n_splits=2, today=TODAY, seed=seed)
+        found = label_curve(DATA, ["qi"], ["Random"], sizes=[30], n_splits=2, baseline=BASELINE, seed=seed)
         assert (found.rankers, found.samplers) == (["QI"], ["random"])
         return [point.gain for point in found.points]
 
@@ -114,7 +120,7 @@ def test_the_same_seed_gives_the_same_curve_and_another_another():
 
 def test_the_order_of_the_rows_in_the_file_does_not_matter():
     by_grade = DATA[np.argsort(DATA.y, kind="stable")]
-    assert (by_grade.y[choose(first_forty, by_grade, 0, 0, TODAY)] > 0).any()  # the first rows have grade 0
+    assert (by_grade.y[choose(first_forty, by_grade, 0, 0, BASELINE)] > 0).any()  # the first rows have grade 0
 
 
 def test_labels_of_one_grade_teach_nothing_and_tie_all():
@@ -133,16 +139,16 @@ def test_ctrl_c_leaves_the_splits_that_are_done(monkeypatch):
         return choose(*args)
 
     monkeypatch.setattr(curves, "choose", interrupted)
-    curve = label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], today=TODAY)
+    curve = label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)
     assert (curve.n_done, curve.n_splits) == (2, 5)
     assert "in 2 splits of the 5 asked for, as it was interrupted:" in curve.note
     n_asked[:] = [None]
     with pytest.raises(KeyboardInterrupt):  # one split has no worst among others
-        label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], today=TODAY)
+        label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)
 
 
 def test_sizes_are_those_that_the_pools_reach():
-    curve = label_curve(DATA, ["Anchored"], ["strata"], n_splits=2, today=TODAY)
+    curve = label_curve(DATA, ["Anchored"], ["strata"], n_splits=2, baseline=BASELINE)
     assert [point.n_labels for point in curve.points] == [20, 50, 100, 200]
 
 
@@ -155,12 +161,12 @@ def test_sizes_are_those_that_the_pools_reach():
         ("unknown method 'best'; choose from RE-GR", {"rankers": ["best"]}),
         ("unknown sampler 'best'; choose from strata, SSAR, SSARP, SSAR per query, random", {"samplers": ["best"]}),
         ("expected graded documents of at least 4 queries to split into halves, got 3", {"data": DATA[:42]}),
-        ("baseline ranking: there is no feature 'bm26'; the data has bm25_body", {"today": "bm26"}),
+        ("baseline ranking: there is no feature 'bm26'; the data has bm25_body", {"baseline": "bm26"}),
     ],
 )
 def test_mistakes_are_named(message, options):
     with pytest.raises(DataError, match=f"^{message}"):
-        label_curve(**{"data": DATA, "rankers": ["QI"], "today": TODAY, "n_splits": 2} | options)
+        label_curve(**{"data": DATA, "rankers": ["QI"], "baseline": BASELINE, "n_splits": 2} | options)
 
 
 def made(n_rankers, n_samplers):

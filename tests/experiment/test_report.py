@@ -20,7 +20,7 @@ from rulerank.render.html import render_html
 from rulerank.render.latex import render_latex
 from rulerank.render.text import render_markdown
 
-FOLDS = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
+FOLDS = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
 NASTY = '<script>alert("1")</script>|&_%'
 
 

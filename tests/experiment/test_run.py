@@ -21,7 +21,7 @@ from rulerank.experiment.report import make_report
 from rulerank.experiment.run import Cell, cell_key, code_digest, file_name, load_cell, run_experiment, save_cell
 from rulerank.experiment.systems import Rank, Scores, System, choose_systems
 
-FOLDS = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
+FOLDS = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
 SCORES = Scores(
     np.arange(40.0),
     np.array([np.arange(40.0) / 3]),
@@ -149,7 +149,7 @@ def test_a_failed_system_does_not_stop_the_others_and_is_tried_again(tmp_path):
     found = run_experiment(FOLDS, systems, out=tmp_path)
     assert [system.name for system in found.complete] == ["good"]
     assert found.failures["bad", 1].reason.startswith("ValueError: no luck today (fit, line")
-    assert "pip install 'rulerank[peers]'" in found.failures["skipped", 0].reason
+    assert "pip install 'rulerank[compare]'" in found.failures["skipped", 0].reason
     assert {place[0] for place, failure in found.failures.items() if failure.skipped} == {"skipped"}
     assert run_experiment(FOLDS, systems, out=tmp_path).n_reused == 3
 
@@ -175,10 +175,10 @@ def test_processes_give_the_same_scores_and_one_that_dies_takes_only_its_cell(tm
 SCRIPT = """
 import sys
 import rulerank as rr
-folds = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
+folds = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
 def tell(step):
     print(step.n_done, flush=True)
-rr.run_experiment(folds, ["GlobalRules", "QueryIntercepts"], out=sys.argv[1], on_step=tell)
+rr.experiment.run_experiment(folds, ["GlobalRules", "QueryIntercepts"], out=sys.argv[1], on_step=tell)
 """
 
 

@@ -14,12 +14,12 @@ from rulerank.experiment.report import summarise
 from rulerank.experiment.run import run_experiment
 from rulerank.experiment.systems import WARM_QUERIES, BestFeature, own_system, rank
 from rulerank.io.formats import write_any
-from rulerank.training.selection import Scoring
+from rulerank.selection.select import Scoring
 
-DATA = rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5)
-FOLDS = rr.make_folds(DATA, n_folds=3)
+DATA = rr.datasets.make_ranking(n_queries=15, docs_per_query=8, n_features=5)
+FOLDS = rr.datasets.make_folds(DATA, n_folds=3)
 FOLD = FOLDS[0]
-RUN = rr.run_from_scores(DATA, np.nan_to_num(DATA.X[:, 0]), "engine")
+RUN = rr.io.run_from_scores(DATA, np.nan_to_num(DATA.X[:, 0]), "engine")
 
 
 def test_the_setting_that_is_best_on_vali_is_kept_and_of_equals_the_first():
@@ -58,9 +58,9 @@ def boosters():
 def test_rankers_of_other_libraries_runs_and_known_systems_stand_in_one_table():
     from sklearn.linear_model import Ridge
 
-    oracle = rr.run_from_scores(DATA, DATA.y.astype(float))
+    oracle = rr.io.run_from_scores(DATA, DATA.y.astype(float))
     own = {"ridge": Ridge(), "engine": RUN, "oracle": oracle, "bad": First("badly")} | boosters()
-    data = [rr.Fold(f.name, *(filled(part) for part in (f.train, f.vali, f.test))) for f in FOLDS]
+    data = [rr.datasets.Fold(f.name, *(filled(part) for part in (f.train, f.vali, f.test))) for f in FOLDS]
     found = run_experiment(data, ["QueryIntercepts", own])
     assert [system.name for system in found.complete] == ["QueryIntercepts", *(name for name in own if name != "bad")]
     text = str(found.table(["MAP"]))
@@ -82,13 +82,13 @@ def test_a_run_meets_the_documents_by_ids_whatever_their_order():
         np.testing.assert_array_equal(found.cells["engine", number].test, found.cells["first", number].test)
 
 
-def test_documents_that_a_run_lacks_are_not_returned_and_the_figure_is_that_of_evaluate_run():
+def test_documents_that_a_run_lacks_are_not_returned_and_the_figure_is_that_of_evaluate():
     kept = np.arange(len(RUN)) % 3 > 0
     run = rr.Run([*RUN.qid[kept], *DATA.qid], [*RUN.docid[kept], *(["new"] + [f"n{n}" for n in range(len(DATA) - 1)])],
                  [*RUN.score[kept], *[-9.0] * len(DATA)], ["x"] * (kept.sum() + len(DATA)))  # fmt: skip
     known = rr.Run(RUN.qid[kept], RUN.docid[kept], RUN.score[kept], RUN.tag[kept])
     found = run_experiment(FOLDS, {"engine": run})
-    means = [rr.evaluate_run(known, fold.test, ["MAP"], complete=True).means["MAP"] for fold in FOLDS]
+    means = [rr.evaluate(known, fold.test, measures=["MAP"], complete=True).means["MAP"] for fold in FOLDS]
     assert summarise(found).row("engine").means[0] == np.mean(means)
     said = found.cells["engine", 0].params
     assert said["documents returned"] == f"{int(np.isfinite(found.cells['engine', 0].test).sum())} of 40"
@@ -187,7 +187,7 @@ def test_a_ranker_is_found_in_python_code(tmp_path, monkeypatch):
         ("own_code:n", "cannot load the ranker 'own_code:n': TypeError"),
         (
             "collections:Counter",
-            "'collections:Counter' is no ranker: expected something with fit and predict, got Counter",
+            "'collections:Counter' is not a ranker with fit and predict: got Counter",
         ),
     ]:
         with pytest.raises(DataError, match=message):

@@ -86,7 +86,7 @@ def test_a_missing_value_may_become_any_but_none_is_asked_to_go_missing():
 
 
 def test_a_linear_ranker_is_solved_for_the_value():
-    data = rr.make_ranking(n_queries=20, n_features=3, seed=0)
+    data = rr.datasets.make_ranking(n_queries=20, n_features=3, seed=0)
     ranker = rr.QueryIntercepts(l2=1.0).fit(data)
     score = ranker.predict(data.X[:1])[0]
     found = ranker.what_if(data.X[0], above=score + 0.5)
@@ -113,7 +113,7 @@ def test_a_score_that_is_no_number_is_refused():
 
 
 def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
-    data = rr.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    data = rr.datasets.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
     ranker = rr.Competence(["confidence", "yule_q"], literal=True, discretizer="equal_width").fit(data)
     scores = ranker.predict(data.X)
     worst, goal = int(np.argmin(scores)), float(np.median(scores))
@@ -127,7 +127,7 @@ def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
 
 def test_where_no_edges_are_known_the_values_of_other_documents_are_tried():
     bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
-    data = rr.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    data = rr.datasets.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
     clean = rr.Dataset(np.nan_to_num(data.X), data.y, data.qid, feature_names=data.feature_names)
     for ranker in (RankBoost(n_rounds=3), rr.GlobalRules(discretizer=bins)):
         ranker.fit(clean)

@@ -21,14 +21,16 @@ KINDS = ("Drama", "War", "Noir", "Comedy", "Western", "Short", "Music", "Sport",
 
 @pytest.fixture(scope="module")
 def data():
-    """A world with missing values, and a feature that names kinds."""
-    world = rr.make_ranking(n_queries=40, docs_per_query=20, n_features=6, seed=1)
+    """A synthetic set with missing values, and a feature that names kinds."""
+    synthetic = rr.datasets.make_ranking(n_queries=40, docs_per_query=20, n_features=6, seed=1)
     rng = np.random.default_rng(0)
-    X = world.X.copy()
+    X = synthetic.X.copy()
     X[rng.random(len(X)) < 0.2, 1] = math.nan
-    genre = np.minimum(rng.integers(0, 10, len(X)), np.where(world.y > 0, 3, 9)).astype(X.dtype)
-    names = (*world.feature_names, "genre")
-    return rr.Dataset(np.column_stack([X, genre]), world.y, world.qid, world.docid, names, categories={"genre": KINDS})
+    genre = np.minimum(rng.integers(0, 10, len(X)), np.where(synthetic.y > 0, 3, 9)).astype(X.dtype)
+    names = (*synthetic.feature_names, "genre")
+    return rr.Dataset(
+        np.column_stack([X, genre]), synthetic.y, synthetic.qid, synthetic.docid, names, categories={"genre": KINDS}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,7 @@ def curves(fitted, data):
         rr.FittedRules(max_pairs=0),
         rr.GlobalRules(max_size=1),
         rr.QueryIntercepts(missing="mean"),
-        rr.AnchoredRules(today="bm25_body"),
+        rr.Anchored(baseline="bm25_body"),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -123,7 +125,7 @@ def test_every_feature_has_a_panel_on_one_scale_with_its_counts_below(curves, da
     uppers = [axis for axis in figure.axes if axis.get_title()]
     lowers = [axis for axis in figure.axes if not axis.get_title()]
     assert [axis.get_title().replace(r"\$", "$") for axis in uppers] == [
-        f"{c.feature} (8 of 10 kinds)" if c.kinds else c.feature for c in curves.curves
+        f"{c.feature} (8 of 10 categories)" if c.kinds else c.feature for c in curves.curves
     ]
     assert len({axis.get_ylim() for axis in uppers}) == 1
     for curve, upper, lower in zip(curves.curves, uppers, lowers, strict=True):
@@ -145,7 +147,7 @@ def test_pages_and_notebooks_show_the_curves_and_say_what_they_are(fitted, data,
         assert text.count("<svg") >= 5
         assert f"Centred: the mean over {len(data)} documents is 0." in text
         assert "whose value is missing" in text
-    assert "Band: two deviations" in about_curves(curves)
+    assert "Band: two standard deviations" in about_curves(curves)
     assert "bm25_body" in str(curves)
     assert "<svg" not in str(curves)
     told = json.loads(overview.to_json())["curves"][0]
@@ -156,7 +158,7 @@ def test_pages_and_notebooks_show_the_curves_and_say_what_they_are(fitted, data,
 def test_without_matplotlib_pages_have_numbers_alone(curves, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "<svg" not in curves.to_html()
-    assert "adds most" in curves.to_html()
+    assert "highest" in curves.to_html()
 
 
 @pytest.mark.parametrize("make", [rr.StableRules, rr.Competence, lambda: rr.GlobalRules(votes="mean")])

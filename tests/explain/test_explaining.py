@@ -15,30 +15,30 @@ from rulerank.errors import DataError
 
 
 @pytest.fixture(scope="module")
-def world():
-    return rr.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
 
 
 @pytest.fixture(scope="module")
-def ranker(world):
-    return rr.GlobalRules().fit(world)
+def ranker(synthetic):
+    return rr.GlobalRules().fit(synthetic)
 
 
-def test_the_document_meant_must_be_named(ranker, world):
+def test_the_document_meant_must_be_named(ranker, synthetic):
     with pytest.raises(DataError, match=r"expected one document: got 240; say which is meant, explain\(X, row=3\)"):
-        ranker.explain(world.X)
+        ranker.explain(synthetic.X)
     with pytest.raises(DataError, match="row must be a whole number from 0 to 239: got 240"):
-        ranker.explain(world.X, row=240)
+        ranker.explain(synthetic.X, row=240)
     with pytest.raises(DataError, match="row must be a whole number from 0 to 0: got 1"):
-        ranker.explain(world.X[0], versus=1)
-    assert ranker.explain(world.X, 3).score == ranker.explain(world.X[3]).score == ranker.predict(world)[3]
+        ranker.explain(synthetic.X[0], versus=1)
+    assert ranker.explain(synthetic.X, 3).score == ranker.explain(synthetic.X[3]).score == ranker.predict(synthetic)[3]
     with pytest.raises(NotFittedError):
         rr.GlobalRules().explain([1.0])
 
 
 @pytest.mark.parametrize("make", [rr.GlobalRules, rr.StableRules, rr.QueryRules, rr.QueryIntercepts])
-def test_a_ranker_that_normalises_needs_all_documents_of_the_query(make, world):
-    clean = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid, world.docid, world.feature_names)
+def test_a_ranker_that_normalises_needs_all_documents_of_the_query(make, synthetic):
+    clean = rr.Dataset(np.nan_to_num(synthetic.X), synthetic.y, synthetic.qid, synthetic.docid, synthetic.feature_names)
     ranker = make(normalize="rank").fit(clean)
     with pytest.raises(DataError, match=r"compares the documents of a query .* explain\(X_of_the_query, row=3\)"):
         ranker.explain(clean.X[0])
@@ -50,17 +50,19 @@ def test_a_ranker_that_normalises_needs_all_documents_of_the_query(make, world):
     assert found.difference == pytest.approx(abs(scores[own[4]] - scores[own[5]]), abs=1e-12)
 
 
-def test_a_data_set_is_matched_by_feature_name(ranker, world):
-    turned = rr.Dataset(world.X[:, ::-1], world.y, world.qid, world.docid, world.feature_names[::-1])
-    assert ranker.explain(turned, 5) == ranker.explain(world, 5)
+def test_a_data_set_is_matched_by_feature_name(ranker, synthetic):
+    turned = rr.Dataset(
+        synthetic.X[:, ::-1], synthetic.y, synthetic.qid, synthetic.docid, synthetic.feature_names[::-1]
+    )
+    assert ranker.explain(turned, 5) == ranker.explain(synthetic, 5)
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
-def test_a_row_of_a_frame_is_explained_without_a_word(frame, world):
-    table = frame(world.X, **({"schema": list(world.feature_names)} if frame is pl.DataFrame else {}))
+def test_a_row_of_a_frame_is_explained_without_a_word(frame, synthetic):
+    table = frame(synthetic.X, **({"schema": list(synthetic.feature_names)} if frame is pl.DataFrame else {}))
     if frame is pd.DataFrame:
-        table.columns = list(world.feature_names)
-    ranker = rr.GlobalRules().fit(table, world.y, qid=world.qid)
+        table.columns = list(synthetic.feature_names)
+    ranker = rr.GlobalRules().fit(table, synthetic.y, qid=synthetic.qid)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ranker.explain(table, 5).score == ranker.predict(table)[5]
@@ -82,11 +84,11 @@ def test_a_document_that_no_rule_covers_gets_the_mean_grade():
     assert "Why the document scores 0.500" in str(found)
 
 
-def test_lines_are_plain_sentences_with_the_strongest_reason_first(ranker, world):
-    best = int(np.argmax(ranker.predict(world)))
-    found = ranker.explain(world, best)
+def test_lines_are_plain_sentences_with_the_strongest_reason_first(ranker, synthetic):
+    best = int(np.argmax(ranker.predict(synthetic)))
+    found = ranker.explain(synthetic, best)
     first, *reasons = found.lines(3)
-    assert first.startswith(f"{world.docid[best]} scores ")
+    assert first.startswith(f"{synthetic.docid[best]} scores ")
     assert "the mean grade in training; the " in first
     assert len(reasons) == min(3, len(found.features))
     assert reasons[0].startswith("+")
@@ -95,46 +97,48 @@ def test_lines_are_plain_sentences_with_the_strongest_reason_first(ranker, world
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_stable_rules_say_which_rules_are_stable(world):
-    ranker = rr.StableRules(literal=True, phi=0.3).fit(world)
-    found = ranker.explain(world.X[0])
+def test_stable_rules_say_which_rules_are_stable(synthetic):
+    ranker = rr.StableRules(literal=True, phi=0.3).fit(synthetic)
+    found = ranker.explain(synthetic.X[0])
     assert found.notes[0].endswith("rules that cover it are stable; they alone vote.")
     assert found.rules[0].queries[0] >= 2
-    none = rr.StableRules(min_queries=99).fit(world).explain(world.X[0])
+    none = rr.StableRules(min_queries=99).fit(synthetic).explain(synthetic.X[0])
     assert none.notes == ("No stable rule covers it, so all rules vote.",)
     assert "up in " in found.rules[0].evidence
 
 
-def test_query_rules_say_who_is_heard(world):
-    found = rr.QueryRules(n_trusted=3).fit(world).explain(world.X[0])
+def test_query_rules_say_who_is_heard(synthetic):
+    found = rr.QueryRules(n_trusted=3).fit(synthetic).explain(synthetic.X[0])
     assert found.notes == ("The 3 most trusted of 20 training queries are heard, all alike.",)
-    (note,) = rr.QueryRules(literal=True).fit(world).explain(world.X[0]).notes
+    (note,) = rr.QueryRules(literal=True).fit(synthetic).explain(synthetic.X[0]).notes
     assert " of 20 training queries are heard, each with its own estimate, most of all q" in note
     strange = rr.QueryRules(literal=True, discretizer=None).fit([[0], [1], [0]], [0, 1, 1], qid=["a", "a", "b"])
     assert strange.explain([9]).notes == ("No training query knows this document: the rules of all of them vote.",)
 
 
-def test_json_holds_all_digits_and_plain_values_only(world):
+def test_json_holds_all_digits_and_plain_values_only(synthetic):
     for ranker in (rr.GlobalRules(votes="mean"), rr.StableRules(), rr.QueryRules(n_trusted=2)):
-        found = ranker.fit(world.X, world.y, qid=np.unique(world.qid, return_inverse=True)[1]).explain(world.X[0])
+        found = ranker.fit(synthetic.X, synthetic.y, qid=np.unique(synthetic.qid, return_inverse=True)[1]).explain(
+            synthetic.X[0]
+        )
         payload = json.loads(found.to_json())
         assert payload["kind"] == "explanation"
         assert payload["score"] == found.score
         assert payload["base"] + sum(s["adds"] for s in payload["features"]) == pytest.approx(found.score, abs=1e-9)
         assert len(found.to_json()) < 20_000
-    versus = json.loads(ranker.explain(world.X[0], versus=world.X[1]).to_json())
+    versus = json.loads(ranker.explain(synthetic.X[0], versus=synthetic.X[1]).to_json())
     assert versus["kind"] == "versus"
     assert versus["high"]["score"] - versus["low"]["score"] == pytest.approx(versus["difference"])
 
 
-def test_missing_values_of_a_linear_ranker_are_said_to_be_filled_in(world):
-    ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(world)
-    row = int(np.flatnonzero(np.isnan(world.X).any(axis=1))[0])
-    assert any("(missing: the training mean)" in share.text for share in ranker.explain(world.X[row]).features)
+def test_missing_values_of_a_linear_ranker_are_said_to_be_filled_in(synthetic):
+    ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(synthetic)
+    row = int(np.flatnonzero(np.isnan(synthetic.X).any(axis=1))[0])
+    assert any("(missing: the training mean)" in share.text for share in ranker.explain(synthetic.X[row]).features)
 
 
-def test_a_mixture_says_why_its_members_count(world):
-    clean = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid, world.docid, world.feature_names)
+def test_a_mixture_says_why_its_members_count(synthetic):
+    clean = rr.Dataset(np.nan_to_num(synthetic.X), synthetic.y, synthetic.qid, synthetic.docid, synthetic.feature_names)
     ranker = rr.Competence(["confidence", "yule_q"], discretizer="equal_width").fit(clean)
     with pytest.raises(DataError, match="compares the documents of a query with each other"):
         ranker.explain(clean.X[0])
@@ -159,7 +163,7 @@ def test_tied_documents_are_said_to_be_tied():
 
 
 def test_rows_of_a_data_set_are_called_by_their_ids_and_of_an_array_by_their_numbers():
-    data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
+    data = rr.datasets.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     ranker = rr.GlobalRules().fit(data)
     found = ranker.explain(data, 3, versus=5)
     assert {found.high.document, found.low.document} == {"q1-d4", "q1-d6"}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 import rulerank as rr
+from rulerank.errors import TooLargeError
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES
 
@@ -17,7 +18,7 @@ OPEN = {"discretizer": None, "drop_weakest": 0.0}
 
 
 @st.composite
-def worlds(draw):
+def synthetic_sets(draw):
     """Bins, grades and queries of training rows, and two documents with bins that training may not know."""
     m, n = draw(st.integers(1, 4)), draw(st.integers(3, 14))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
@@ -74,9 +75,9 @@ MAKERS = dict(makers())
 
 
 @settings(max_examples=150)
-@given(worlds(), st.sampled_from(sorted(MAKERS)), st.integers(1, 3), st.sampled_from([0, 0.2]))
-def test_rules_are_taken_apart_in_every_form(world, name, max_size, min_support):
-    train, grades, queries, documents = world
+@given(synthetic_sets(), st.sampled_from(sorted(MAKERS)), st.integers(1, 3), st.sampled_from([0, 0.2]))
+def test_rules_are_taken_apart_in_every_form(synthetic, name, max_size, min_support):
+    train, grades, queries, documents = synthetic
     ranker = MAKERS[name](max_size=max_size, min_support=min_support, **OPEN).fit(train, grades, qid=queries)
     for document in documents:
         found = ranker.explain(document, n_rules=None)
@@ -89,9 +90,9 @@ def test_rules_are_taken_apart_in_every_form(world, name, max_size, min_support)
 
 
 @settings(max_examples=80)
-@given(worlds(), st.sampled_from(sorted(MAKERS)))
-def test_differences_add_up_exactly(world, name):
-    train, grades, queries, documents = world
+@given(synthetic_sets(), st.sampled_from(sorted(MAKERS)))
+def test_differences_add_up_exactly(synthetic, name):
+    train, grades, queries, documents = synthetic
     ranker = MAKERS[name](**OPEN).fit(train, grades, qid=queries)
     found = ranker.explain(documents[0], versus=documents[1])
     scores = sorted(ranker.predict(documents), reverse=True)
@@ -102,9 +103,9 @@ def test_differences_add_up_exactly(world, name):
 
 
 @settings(max_examples=40)
-@given(worlds(), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
-def test_the_cells_of_literal_query_rules_add_what_the_plain_way_gives(world, max_size, min_support):
-    train, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
+def test_the_cells_of_literal_query_rules_add_what_the_plain_way_gives(synthetic, max_size, min_support):
+    train, grades, queries, documents = synthetic
     ranker = rr.QueryRules(literal=True, max_size=max_size, min_support=min_support, **OPEN)
     ranker.fit(train, grades, qid=queries)
     for document in documents:
@@ -161,8 +162,31 @@ def test_a_mixture_is_taken_apart_into_members_and_their_rules(members, form):
         assert why.notes[0].startswith(alone if form else (alone, "Weights times members' estimates: "))
 
 
+@settings(max_examples=100)
+@given(synthetic_sets(), st.sampled_from(sorted({*MAKERS} - {"literal queries"})), st.integers(1, 3))
+def test_tables_that_are_not_kept_give_the_same_to_the_last_bit(synthetic, name, max_size):
+    train, grades, queries, documents = synthetic
+    kept, lean = (
+        MAKERS[name](max_size=max_size, memory_budget=budget, **OPEN).fit(train, grades, qid=queries)
+        for budget in (1024, 0)
+    )
+    assume(lean.engine_.layout.n_sets)
+    with pytest.raises(TooLargeError, match="so they are not kept"):
+        _ = lean.engine_.whole
+    assert lean.predict(documents).tolist() == kept.predict(documents).tolist()
+    one, other = lean.contributions(documents), kept.contributions(documents)
+    assert (one.terms, one.base.tolist(), one.values.tolist()) == (
+        other.terms,
+        other.base.tolist(),
+        other.values.tolist(),
+    )
+    for document in documents:
+        assert lean.explain(document) == kept.explain(document)
+        assert lean.what_if(document, above=0.5) == kept.what_if(document, above=0.5)
+
+
 def test_a_loaded_model_explains_the_same(tmp_path):
-    data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
+    data = rr.datasets.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     path = tmp_path / "model.rulerank"
     for ranker in (
         rr.GlobalRules(),
@@ -178,7 +202,7 @@ def test_a_loaded_model_explains_the_same(tmp_path):
 
 
 def test_all_rules_can_be_kept():
-    data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
+    data = rr.datasets.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     ranker = rr.GlobalRules().fit(data)
     found = ranker.explain(data.X[0], n_rules=None)
     assert found.base + sum(rule.adds for rule in found.rules) == pytest.approx(found.score, abs=1e-9)

@@ -14,15 +14,15 @@ from rulerank.errors import DataError
 from rulerank.explain.documents import standing
 from rulerank.explain.ranking import ranks_of
 
-WORLD = rr.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
-CLEAN = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, WORLD.docid, WORLD.feature_names)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+CLEAN = rr.Dataset(np.nan_to_num(SYNTHETIC.X), SYNTHETIC.y, SYNTHETIC.qid, SYNTHETIC.docid, SYNTHETIC.feature_names)
 MEMBERS = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0)}
 RANKERS = {
     "rules": rr.GlobalRules(),
     "literal": rr.GlobalRules(votes="mean"),
     "tables": rr.FittedRules(normalize="rank"),
     "linear": rr.QueryIntercepts(l2=1.0, normalize="zscore"),
-    "today and labels": rr.Anchored(today=0),
+    "baseline and labels": rr.Anchored(baseline=0),
     "mixture": rr.Competence(members=MEMBERS),
 }
 
@@ -30,7 +30,7 @@ RANKERS = {
 @pytest.fixture(scope="module", params=RANKERS)
 def ranked(request):
     ranker = RANKERS[request.param].fit(CLEAN)
-    return ranker, ranker.explain_query(CLEAN, "q3", today="bm25_title", n=5)
+    return ranker, ranker.explain_query(CLEAN, "q3", baseline="bm25_title", n=5)
 
 
 def test_scores_are_the_mean_and_what_features_add(ranked):
@@ -49,22 +49,22 @@ def test_why_a_document_moved_adds_up_to_the_difference(ranked):
     ranker, found = ranked
     own = CLEAN[CLEAN.qid == "q3"]
     scores = dict(zip(own.docid, ranker.predict(own), strict=True))
-    today = dict(zip(own.docid, ranks_of(own.X[:, list(own.feature_names).index("bm25_title")]), strict=True))
+    baseline = dict(zip(own.docid, ranks_of(own.X[:, list(own.feature_names).index("bm25_title")]), strict=True))
     for doc in (*found.documents, *found.dropped):
-        assert doc.today == today[doc.document]
+        assert doc.baseline_rank == baseline[doc.document]
         why = doc.passing
         if why is None:
             continue
         assert why.difference == pytest.approx(abs(scores[doc.document] - scores[why.other]), abs=1e-9)
         assert why.base_difference + sum(gap.adds for gap in why.features) == pytest.approx(why.difference, abs=1e-9)
         assert why.passed == (doc.moved > 0)
-        assert (why.other_today < doc.today) == (why.other_rank > doc.rank) == why.passed
+        assert (why.other_baseline < doc.baseline_rank) == (why.other_rank > doc.rank) == why.passed
 
 
 def test_it_is_shown_in_every_format(ranked):
     _, found = ranked
     assert found.to_text().startswith("The ranking for query q3\n\n12 documents, ranked by the model. On top")
-    assert r"Against today's ranking (bm25\_title)" in found.to_markdown()
+    assert r"Against the baseline ranking (bm25\_title)" in found.to_markdown()
     page = found.to_html()
     assert "<script" not in page
     assert "http" not in page.replace("http://www.w3.org", "")
@@ -82,7 +82,7 @@ def test_texts_and_query_are_shown_and_markup_is_not_run():
             "text": np.array(["a  long\ntext " * 60, None, "", "short"], dtype=object),
         },
     )  # fmt: skip
-    found = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(data).explain_query(data)
+    found = rr.GlobalRules(discretizer=rr.discretize.EqualWidth(n_bins=2)).fit(data).explain_query(data)
     page = found.to_html()
     assert "The ranking for “green &lt;b&gt;tent&lt;/b&gt;”" in page
     assert "<b>" not in page
@@ -90,8 +90,8 @@ def test_texts_and_query_are_shown_and_markup_is_not_run():
     [long] = [doc.about.texts["text"] for doc in found.documents if doc.document == "d0"]
     assert long.endswith(" …")
     assert len(long) < 290
-    why = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(data).explain(data, 3, versus=0)
-    assert "asked for" in why.to_text()
+    why = rr.GlobalRules(discretizer=rr.discretize.EqualWidth(n_bins=2)).fit(data).explain(data, 3, versus=0)
+    assert "\nquery " in why.to_text()
     assert "Tent 0" in why.to_text()
 
 
@@ -99,9 +99,9 @@ def test_texts_and_query_are_shown_and_markup_is_not_run():
     ("options", "message"),
     [
         ({"query": "q99"}, "no query 'q99' in the data: it has q1, q2"),
-        ({}, "the data has 20 queries: say which is meant, query='q1'"),
+        ({}, "the data has 20 queries: choose one, query='q1'"),
         ({"query": "q1", "n": 0}, "n must be a whole number from 1 on, how many documents to show: got 0"),
-        ({"query": "q1", "today": "fame"}, "baseline ranking: there is no feature 'fame'"),
+        ({"query": "q1", "baseline": "fame"}, "baseline ranking: there is no feature 'fame'"),
     ],
 )
 def test_mistakes_are_named(options, message):
@@ -116,13 +116,13 @@ def test_without_a_data_set_or_a_sum_there_is_no_ranking_to_explain():
         RankBoost(n_rounds=3).fit(CLEAN).explain_query(CLEAN, "q1")
 
 
-def test_today_is_found_by_its_name_or_left_out():
+def test_baseline_is_found_by_its_name_or_left_out():
     ranker = rr.GlobalRules().fit(CLEAN)
-    assert ranker.explain_query(CLEAN, "q1").today == "bm25_body"
-    found = ranker.explain_query(CLEAN, "q1", today=False)
-    assert found.today is None
+    assert ranker.explain_query(CLEAN, "q1").baseline == "bm25_body"
+    found = ranker.explain_query(CLEAN, "q1", baseline=False)
+    assert found.baseline is None
     assert {doc.moved for doc in found.documents} == {0}
-    assert "today" not in found.to_text().replace("How to read", "")
+    assert "baseline" not in found.to_text().replace("How to read", "")
 
 
 @given(

@@ -18,8 +18,6 @@ KINDS = {
     "queries": rr.QueryRules,
     "tables": rr.FittedRules,
     "linear": rr.QueryIntercepts,
-    "anchored": lambda **more: rr.Anchored(today="price", **more),
-    "anchored rules": lambda **more: rr.AnchoredRules(today="price", **more),
 }
 NUMBER_ALONE = re.compile(r"(price|stock|same) (in \[|[<>=])")  # of a model's scale, without its name
 
@@ -127,7 +125,7 @@ def test_tables_fit_the_terminal():
     texts = {"title": ["a title of some words " * 6] * len(DATA), "text": ["what a document says " * 12] * len(DATA)}
     data = rr.Dataset(DATA.X, DATA.y, DATA.qid, None, DATA.feature_names, texts=texts)
     query = data[data.qid == "q3"]
-    ranking = ranker.explain_query(query, today="stock")
+    ranking = ranker.explain_query(query, baseline="stock")
     for shown in (ranker.explain(query, 0, versus=1), ranking, ranker.overview(data)):
         assert max(map(len, shown.to_text().splitlines())) <= 100
 

@@ -8,35 +8,35 @@ from rulerank.errors import DataError
 from rulerank.export.check import check_answers, read_answers
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 
-world = make_ranking(n_queries=30, n_features=6, seed=3)
+synthetic = make_ranking(n_queries=30, n_features=6, seed=3)
 
 
 @pytest.fixture(scope="module")
 def ranker():
-    return FittedRules().fit(world)
+    return FittedRules().fit(synthetic)
 
 
 def answers(X, scores):
-    rows = [dict(zip(world.feature_names, row, strict=True)) for row in X.tolist()]
+    rows = [dict(zip(synthetic.feature_names, row, strict=True)) for row in X.tolist()]
     rows = [{name: None if math.isnan(value) else value for name, value in row.items()} for row in rows]
     return [{"features": row, "score": float(score)} for row, score in zip(rows, scores, strict=True)]
 
 
 def test_answers_that_are_those_of_predict_are_said_to_be(ranker):
-    found = check_answers(ranker, answers(world.X, ranker.predict(world)))
+    found = check_answers(ranker, answers(synthetic.X, ranker.predict(synthetic)))
     assert found.same
     assert (found.largest_gap, found.n_reversed) == (0, 0)
     assert found.lines()[1] == "the answers are those of predict"
 
 
 def test_rounding_of_float32_is_no_difference(ranker):
-    scores = ranker.predict(world) * (1 + 3e-7)
-    assert check_answers(ranker, answers(world.X, scores)).same
+    scores = ranker.predict(synthetic) * (1 + 3e-7)
+    assert check_answers(ranker, answers(synthetic.X, scores)).same
 
 
 def test_missing_values_taken_for_0_are_named_as_the_reason(ranker):
-    zero = ranker.predict(np.nan_to_num(world.X))
-    found = check_answers(ranker, answers(world.X, zero))
+    zero = ranker.predict(np.nan_to_num(synthetic.X))
+    found = check_answers(ranker, answers(synthetic.X, zero))
     wrong = [one for one in found.answers if one.why]
     assert wrong
     assert all(one.why.startswith("missing values were taken for 0") for one in wrong)
@@ -48,7 +48,7 @@ def test_values_rounded_across_a_cut_are_named_as_the_reason(ranker):
     table = max(ranker.tables_.tables, key=lambda one: len(one.cuts[0]) if len(one.features) == 1 else 0)
     feature = table.features[0]
     cut = next(one for one in table.cuts[0].tolist() if float(np.float32(one)) != one)
-    X = world.X[:1].astype(np.float64)
+    X = synthetic.X[:1].astype(np.float64)
     X[0, feature] = cut - 1e-12 if float(np.float32(cut - 1e-12)) >= cut else cut + 1e-12
     narrow = X.astype(np.float32).astype(np.float64)
     if ranker.predict(X)[0] == ranker.predict(narrow)[0]:
@@ -62,7 +62,7 @@ def test_values_rounded_across_a_cut_are_named_as_the_reason(ranker):
 
 
 def test_what_has_no_known_reason_is_said_to_have_none(ranker):
-    (one,) = check_answers(ranker, answers(world.X[:1], [77.0])).answers
+    (one,) = check_answers(ranker, answers(synthetic.X[:1], [77.0])).answers
     assert one.why.startswith("no reason is known: the features may not be those that the engine scored")
 
 
@@ -82,5 +82,5 @@ def test_answers_are_checked(ranker, bad, message):
 def test_answers_are_read_in_three_forms():
     assert read_answers('[{"score": 1}]') == read_answers('{"answers": [{"score": 1}]}') == [{"score": 1}]
     assert read_answers('{"score": 1}\n\n{"score": 2}\n') == [{"score": 1}, {"score": 2}]
-    with pytest.raises(DataError, match=r"line 2 of the answers is no JSON .*expected an object such as"):
+    with pytest.raises(DataError, match=r"line 2 of the answers is not JSON .*expected an object such as"):
         read_answers('{"score": 1}\nno\n')

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from export_worlds import LARGEST, LINEAR, RANKERS, fitted, rows_for, world
+from export_data import LARGEST, LINEAR, RANKERS, fitted, rows_for, synthetic
 from plain import engines
 from rulerank.export import export_model
 from rulerank.export.solr import threshold_for
 from solr_engine import solr_classpath, solr_scores
 
-data = world()
+data = synthetic()
 
 
 def placed(X):
@@ -65,7 +65,7 @@ def test_solrs_slack_is_taken_off_exactly_or_told():
 
 def test_a_cut_that_solr_cannot_place_is_told():
     X = np.array([[-1.0], [1.0]] * 10)
-    ranker = rr.GlobalRules(discretizer=rr.EqualWidth(2)).fit(X, [0, 1] * 10, qid=[1, 1, 2, 2] * 5)
+    ranker = rr.GlobalRules(discretizer=rr.discretize.EqualWidth(2)).fit(X, [0, 1] * 10, qid=[1, 1, 2, 2] * 5)
     assert ranker.discretizer_.cuts_[0].tolist() == [0.0]
     notes = export_model(ranker, "solr-ltr").notes
     assert any("1 cuts lie so near 0 that Solr, which adds 1e-6 to thresholds" in note for note in notes)

@@ -12,19 +12,19 @@ from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 
-world = make_ranking(n_queries=20, n_features=3, seed=0)
+synthetic = make_ranking(n_queries=20, n_features=3, seed=0)
 
 
 @pytest.fixture(scope="module")
 def ranker():
-    return QueryIntercepts().fit(world)
+    return QueryIntercepts().fit(synthetic)
 
 
 def test_vespa_takes_a_linear_model_as_an_expression(ranker):
     made = export_model(ranker, "vespa", model_name="linear")
     assert made.request == "save as linear.expression, and say expression: file:linear.expression"
-    values = dict(zip(world.feature_names, world.X[0].tolist(), strict=True))
-    assert eval(made.document, values) == pytest.approx(ranker.predict(world)[0], rel=1e-12)
+    values = dict(zip(synthetic.feature_names, synthetic.X[0].tolist(), strict=True))
+    assert eval(made.document, values) == pytest.approx(ranker.predict(synthetic)[0], rel=1e-12)
 
 
 def test_names_go_where_each_engine_looks_for_them(ranker):
@@ -36,7 +36,7 @@ def test_names_go_where_each_engine_looks_for_them(ranker):
     made = export_model(ranker, "solr-ltr", model_name="linear", feature_set="my films")
     assert made.request == "PUT /solr/COLLECTION/schema/model-store"
     assert (made.document["name"], made.document["store"]) == ("linear", "my films")
-    rules = FittedRules().fit(world)
+    rules = FittedRules().fit(synthetic)
     assert export_model(rules, "elasticsearch", model_name="my model").request == "PUT /_ml/trained_models/my%20model"
     assert 'xgboost("mine.json")' in export_model(rules, "vespa", model_name="mine").request
 
@@ -58,7 +58,7 @@ REFUSED = [
     (FittedRules(normalize="rank"), r"this FittedRules normalises features by .*fit it again with normalize=None"),
     (GlobalRules(max_size=4, drop_weakest=0), r"rules of up to 4 features make tables .*; fit with max_size=3"),
     (QueryIntercepts(missing="mean"), "puts means in the place of missing values, and a search engine puts 0; train"),
-    (Opaque(), "Opaque cannot be exported exactly: it is no ranker of this library; export"),
+    (Opaque(), "Opaque cannot be exported exactly: it is not a ranker of this library; export"),
 ]
 
 
@@ -79,12 +79,12 @@ def test_names_are_checked(ranker):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_features_that_a_model_needs_are_listed(target):
-    assert export_model(FittedRules().fit(world), target).features == world.feature_names
+    assert export_model(FittedRules().fit(synthetic), target).features == synthetic.feature_names
 
 
 def test_documents_become_files():
-    rules = FittedRules().fit(world)
+    rules = FittedRules().fit(synthetic)
     assert json.loads(export_model(rules, "xgboost").to_bytes())["version"] == [1, 7, 6]
     assert export_model(rules, "lightgbm").to_bytes().startswith(b"tree\nversion=v4\n")
-    with pytest.raises(DataError, match="this document is no JSON object"):
+    with pytest.raises(DataError, match="this document is not a JSON object"):
         export_model(rules, "lightgbm").to_json()

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from export_worlds import LINEAR, RANKERS, fitted, rows_for, world
+from export_data import LINEAR, RANKERS, fitted, rows_for, synthetic
 from plain import engines
 from rulerank.errors import DataError
 from rulerank.export import export_model
 from rulerank.export.check import check_answers
 
-data = world()
+data = synthetic()
 
 
 def close(found, expected, digits):
@@ -37,7 +37,7 @@ def by_xgboost(ranker, X, table=None):
 
 
 def by_lightgbm(ranker, X, table=None):
-    lightgbm = pytest.importorskip("lightgbm", reason="needs the extra peers")
+    lightgbm = pytest.importorskip("lightgbm", reason="needs the extra compare")
     return lightgbm.Booster(model_str=export_model(ranker, "lightgbm").document).predict(X)
 
 
@@ -86,13 +86,13 @@ LIBRARIES = {
 
 @pytest.mark.parametrize("name", RANKERS)
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_library_scores_as_predict_does_on_real_and_edge_rows_and_fitted_rules_to_the_last_bit(library, name):
+def test_a_library_scores_as_predict_does_on_real_and_edge_rows_and_votes_on_a_grid_to_the_last_bit(library, name):
     score, digits = LIBRARIES[library]
     ranker = fitted(name)
     X = rows_for(name, ranker, data)
     found, expected = np.asarray(score(ranker, X), dtype=np.float64), ranker.predict(X)
     close(found, expected, digits)
-    if name.startswith("FittedRules"):
+    if name.startswith(("FittedRules", "Anchored")):
         assert np.array_equal(found, expected)
 
 
@@ -206,7 +206,7 @@ def test_an_enum_of_duckdb_is_a_column_of_names_too():
 
 
 def test_lightgbm_maps_a_pandas_category_by_name():
-    lightgbm = pytest.importorskip("lightgbm", reason="needs the extra peers")
+    lightgbm = pytest.importorskip("lightgbm", reason="needs the extra compare")
     pandas = pytest.importorskip("pandas", reason="needs pandas")
     ranker, made = of_brands("FittedRules"), export_model(of_brands("FittedRules"), "lightgbm")
     names = ["tcl", "lg", None]

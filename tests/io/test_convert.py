@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.formats import FORMATS, Converted, convert, detect, read_any, write_any
+from rulerank.io.formats import FORMATS, Conversion, convert, detect, read_any, write_any
 from rulerank.io.trec import Run, write_run
 
 DATA = Dataset([[0.1, np.nan], [2, 0], [3, 1]], [2, -1, 0], ["7", "7", "8"], ["a", "b", "a"])
@@ -50,7 +50,7 @@ def test_features_grades_and_ids_go_between_letor_and_tables(source, target):
     data = read_any(io.BytesIO(content), target)
     assert np.array_equal(data.X, DATA.X, equal_nan=True)
     assert grades(data) == grades(DATA)
-    assert done == Converted(3)
+    assert done == Conversion(3)
 
 
 @pytest.mark.parametrize("target", ["letor", "csv", "tsv", "parquet", "qrels", "quepid"])
@@ -59,7 +59,7 @@ def test_judgements_go_to_every_format_that_holds_grades(source, target):
     judged = DATA.labelled()
     content, done = through(written(judged, source), source, target)
     assert grades(read_any(io.BytesIO(content), target)) == grades(judged)
-    assert done == Converted(2)
+    assert done == Conversion(2)
 
 
 WRITTEN = [name for name in FORMATS if name != "logs"]  # an engine's, which are only read
@@ -86,22 +86,22 @@ def test_every_pair_of_formats_converts_or_says_why_not(source, target):
 def test_qrels_say_what_they_do_not_carry():
     content, done = through(b"2 qid:1 1:0.5 # d rest\n? qid:1 1:0.5 # e\n", "letor", "qrels")
     assert content == b"1 0 d 2\n"
-    assert done == Converted(1, 1, "features, comments")
+    assert done == Conversion(1, 1, "features, comments")
     assert str(done) == "1 row, letor to qrels; 1 row without a grade left out; not carried: features, comments"
 
 
 def test_quepid_keeps_documents_without_a_grade():
     content, done = through(b"? qid:1 1:0.5 # d\n", "letor", "quepid")
     assert content == b"query,docid,rating\n1,d,\n"
-    assert done == Converted(1, 0, "features")
+    assert done == Conversion(1, 0, "features")
 
 
 def test_grades_below_0_stay_in_qrels_and_are_said_elsewhere():
     content = b"1 0 a -2\n1 0 b 1\n"
-    assert through(content, "qrels", "qrels") == (content, Converted(2))
+    assert through(content, "qrels", "qrels") == (content, Conversion(2))
     table, done = through(content, "qrels", "csv")
     assert table == b"qid,docid,grade\n1,a,0\n1,b,1\n"
-    assert done == Converted(2, 0, "grades below 0 (1), written as 0")
+    assert done == Conversion(2, 0, "grades below 0 (1), written as 0")
     with pytest.warns(UserWarning, match=r"^<stream>: grades below 0 \(judged, not relevant\) are read as 0: 1 of 2$"):
         assert read_any(io.BytesIO(content)).y.tolist() == [0, 1]
 
@@ -116,8 +116,8 @@ def test_a_run_goes_to_a_table_and_back(table, scores):
     n_rows = len(scores)
     write_run(Run(["007"] * n_rows, [f"d{row}" for row in range(n_rows)], scores, ["me"] * n_rows), out)
     content, done = through(out.getvalue(), "run", table)
-    assert done == Converted(n_rows)
-    assert through(content, table, "run") == (out.getvalue(), Converted(n_rows))
+    assert done == Conversion(n_rows)
+    assert through(content, table, "run") == (out.getvalue(), Conversion(n_rows))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_frames_are_sources_too():
     frame = pl.DataFrame({"q": [1], "docid": ["d"], "grade": [2]})
     assert len(read_any(frame, qid="q")) == 1
     out = io.BytesIO()
-    assert convert(frame, out, target_format="qrels", qid="q") == Converted(1)
+    assert convert(frame, out, target_format="qrels", qid="q") == Conversion(1)
     assert out.getvalue() == b"1 0 d 2\n"
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset, doc_name
-from rulerank.io.doc_names import doc_keys, named_row, with_keys
+from rulerank.io.columns import doc_keys, named_row, with_keys
 
 values = st.lists(
     st.lists(st.sampled_from([0.0, -0.0, 1.5, float("nan")]), min_size=2, max_size=2), min_size=1, max_size=8
@@ -47,5 +47,5 @@ def test_an_id_is_both_name_and_key():
 def test_keys_of_many_rows_are_those_of_each(monkeypatch):
     data = nameless(np.random.default_rng(0).integers(0, 3, (50, 2)))
     whole = doc_keys(data).tolist()
-    monkeypatch.setattr("rulerank.io.doc_names.STEP", 7)
+    monkeypatch.setattr("rulerank.io.columns.STEP", 7)
     assert doc_keys(data).tolist() == whole

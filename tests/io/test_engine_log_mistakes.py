@@ -21,7 +21,7 @@ MISTAKES = {
     "": "f.json: the file is empty: expected answers of a search engine as JSON",
     '{"hits": ': "f.json:1: expected JSON: Expecting value",
     '{"a":\n[1,}': "f.json:2: expected JSON: ",
-    '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one answer a line: ",
+    '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one answer per line: ",
     "[1]": "f.json: answer 1: expected an answer of OpenSearch or Elasticsearch ('hits') or Solr",
     '{"error": {"reason": "unknown query [sltr]"}}': f"f.json: {NO_ANSWER}: unknown query [sltr]",
     '{"responseHeader": {}, "error": {"msg": "undefined field"}}': f"f.json: {NO_ANSWER}: undefined field",
@@ -44,8 +44,8 @@ OF_HITS = {
     "expected a finite number that fits float32 as 'x', got 'much'": hit("a", 1, ("x", "much")),
     "expected a finite number that fits float32 as 'x', got 1e+39": hit("a", 1, ("x", 1e39)),
     "expected a finite number that fits float32 as 'score', got True": hit("a", True, ("x", 1)),
-    "feature 'x' is there twice": hit("a", 1, ("x", 1), ("x", 2)),
-    "'engine_rank' is what we call the engine's own; give the feature another name": hit("a", 1, ("engine_rank", 1)),
+    "feature 'x' appears twice": hit("a", 1, ("x", 1), ("x", 2)),
+    "'engine_rank' is the name of the engine's own rank or score; rename the feature": hit("a", 1, ("engine_rank", 1)),
 }
 
 OF_DOCS = {
@@ -108,11 +108,11 @@ def test_a_file_of_ids_has_one_a_line(write):
 
 def test_a_query_is_answered_once_and_has_a_document_once(write):
     twice = elastic(hit("a", 2, ("x", 1)), hit("a", 1, ("x", 1)))
-    message = r"^q\.json, document 2 of answer 1: document 'a' of query 'q' is there twice, first in q\.json"
+    message = r"^q\.json, document 2 of answer 1: document 'a' of query 'q' appears twice, first in q\.json"
     with pytest.raises(DataError, match=message):
         read_logs(write("q.json", twice))
     both = [{"query_id": "q", "response": elastic(hit(name, 2, ("x", 1)))} for name in "ab"]
-    message = r"^f\.json, document 1 of answer 2: rank 1 of query 'q' is there twice, first in f\.json, document 1 of"
+    message = r"^f\.json, document 1 of answer 2: rank 1 of query 'q' appears twice, first in f\.json, document 1 of"
     with pytest.raises(DataError, match=message):
         read_logs(write("f.json", both))
 

@@ -5,7 +5,7 @@ import pytest
 
 from rulerank.dataset import Dataset
 from rulerank.errors import ReadError
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 from rulerank.io.letor import read_letor, write_letor
 
 

@@ -100,7 +100,7 @@ def test_more_features_than_asked_for_is_an_error_with_its_line():
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_the_first_of_several_mistakes_is_named_whatever_the_number_of_threads(monkeypatch, n_threads):
-    monkeypatch.setattr("rulerank.core.threads.n_threads", lambda n_jobs: n_threads)
+    monkeypatch.setattr("rulerank._util.loops.n_threads", lambda n_jobs: n_threads)
     lines = [GOOD] * 6000
     lines[1499], lines[4999], lines[5999] = b"1 qid:1 1:x\n", b"abc\n", b"1 qid:1 1:1e99\n"
     assert message(b"".join(lines)).startswith("train.txt:1500: ")

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rulerank.errors import ReadError
+from rulerank.io.files import GZIP
 from rulerank.io.letor import read_letor
-from rulerank.io.streams import GZIP
 
 TEXT = (
     b"2 qid:10 1:0.007477 2:1.000000 3:NULL #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"

@@ -1,4 +1,4 @@
-"""A document that is there twice in one query is an error that names both places, in every format."""
+"""A document that appears twice in one query is an error that names both places, in every format."""
 
 import io
 
@@ -13,7 +13,7 @@ from rulerank.io.tables import from_frame, read_table
 
 LETOR = b"2 qid:1 1:0.5 #docid = a\n# a comment\n0 qid:1 1:0.1 #docid = b\n1 qid:2 1:3 # a\n0 qid:1 1:9 # a again\n"
 ROWS = {"qid": ["1", "1", "2", "1"], "docid": ["a", "b", "a", "a"], "grade": [2, 0, 1, 0], "f": [0.5, 0.1, 3.0, 9.0]}
-TWICE = "document 'a' of query '1' is there twice, first in {}: keep one of them, or give them different ids"
+TWICE = "document 'a' of query '1' appears twice, first in {}: keep one of them, or give them different ids"
 
 
 def test_letor_names_both_lines():
@@ -51,9 +51,9 @@ def test_documents_without_ids_are_different_ones():
 
 def test_two_judges_may_grade_a_document_and_one_only_once():
     frame = pl.DataFrame(ROWS | {"who": ["ann", "ann", "ann", "bob"]})
-    assert read_table(frame, judge="who").texts["who"].tolist() == ["ann", "ann", "ann", "bob"]
-    with pytest.raises(DataError, match="row 3: document 'a' of query '1' is there twice, first in row 0"):
-        read_table(frame.with_columns(who=pl.lit("ann")), judge="who")
+    assert read_table(frame, rater="who").texts["who"].tolist() == ["ann", "ann", "ann", "bob"]
+    with pytest.raises(DataError, match="row 3: document 'a' of query '1' appears twice, first in row 0"):
+        read_table(frame.with_columns(who=pl.lit("ann")), rater="who")
 
 
 def test_a_document_that_was_shown_at_two_positions_is_there_twice_and_right():

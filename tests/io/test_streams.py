@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from rulerank.errors import DataError, ReadError
-from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import NamedBytes, is_model, read_bytes, read_parts
+from rulerank.io.files import NamedBytes, is_model, read_bytes, read_parts, write_bytes
 from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50
@@ -33,7 +32,7 @@ def test_a_model_is_not_read_as_data(tmp_path):
 
 @pytest.mark.parametrize("step", [7, 1 << 20])
 def test_gzip_is_known_by_its_first_bytes_and_an_error_where_it_is_cut_off_or_damaged(tmp_path, monkeypatch, step):
-    monkeypatch.setattr("rulerank.io.streams.PART", step)
+    monkeypatch.setattr("rulerank.io.files.PART", step)
     path = tmp_path / "train.txt"
     expected = {PACKED: TEXT, PACKED * 2: TEXT * 2, PACKED[:-3]: "the gzip data is cut off before its end; copy the"}
     expected |= {
@@ -56,8 +55,8 @@ def test_gzip_is_known_by_its_first_bytes_and_an_error_where_it_is_cut_off_or_da
 
 
 def test_a_small_file_does_not_unpack_without_bound(monkeypatch):
-    monkeypatch.setattr("rulerank.io.streams.UNPACK_LIMIT", len(TEXT) - 1)
-    with pytest.raises(ReadError, match="unpacks to more than 949 bytes, the most that is read"):
+    monkeypatch.setattr("rulerank.io.files.UNPACK_LIMIT", len(TEXT) - 1)
+    with pytest.raises(ReadError, match="unpacks to more than 949 bytes, the limit"):
         read_bytes(io.BytesIO(PACKED))
 
 

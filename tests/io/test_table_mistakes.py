@@ -28,10 +28,10 @@ MISTAKES = {
     "name the column of the query id (qid=..., on the command line --qid ...)",
     "qid;x\na;1\n": "t.csv: there is no column 'qid'; the columns are qid;x; expected columns with commas between them "
     "in a csv, tabs in a tsv",
-    "qid,x,x\na,1,2\n": "t.csv: column names must differ: 'x' is there twice",
-    "qid,x,x:text\na,1,2\n": "t.csv: column names must differ: 'x' is there twice",
+    "qid,x,x\na,1,2\n": "t.csv:1: column names must differ: 'x' appears twice",
+    "qid,x,x:text\na,1,2\n": "t.csv:1: column names must differ: 'x' appears twice",
     "q1,d7,0.5\nq1,d8,0.2\n": "t.csv: there is no column 'qid'; the columns are q1, d7, 0.5; the first line seems to "
-    "hold values: write a line with the names of the columns above it",
+    "hold values: add a line with the names of the columns above it",
     "qid,day:date\na,monday\n": "t.csv: column 'day' must hold dates such as 2026-11-18, or nothing where one is "
     "missing",
     ",qid,x\n0,a,1\n": "t.csv: a column has no name; "
@@ -55,6 +55,11 @@ MISTAKES = {
     f"or nothing or ? for not labelled, got '{grade}' in column 'grade'"
     for grade in ("1.5", "-3", "abc", "32", "inf")
 }
+
+
+def test_documents_in_json_are_told_from_a_table_whatever_their_name():
+    with pytest.raises(ReadError, match=r"^<stream>: this is JSON, as files of documents are, .* `rulerank features`"):
+        read_table(io.BytesIO(b'{"id": "d1", "title": "a \\"quoted\\" word, and more"}\n'))
 
 
 @pytest.mark.parametrize("text", MISTAKES)
@@ -155,7 +160,7 @@ def test_a_damaged_file_is_read_or_refused_with_a_read_error(data):
 
 def test_a_pandas_frame_with_a_column_twice_is_refused():
     frame = pd.DataFrame([["a", 1, 2]], columns=["qid", "x", "x"])
-    with pytest.raises(DataError, match=r"^column names must differ: 'x' is there twice$"):
+    with pytest.raises(DataError, match=r"^column names must differ: 'x' appears twice$"):
         read_table(frame)
 
 

@@ -18,7 +18,7 @@ class Named(io.BytesIO):
 
 
 def docs(text, name="docs.jsonl", **options):
-    return rr.read_texts(Named(text, name), **options)
+    return rr.read_documents(Named(text, name), **options)
 
 
 def test_documents_in_every_form_are_the_same(tmp_path):
@@ -27,7 +27,7 @@ def test_documents_in_every_form_are_the_same(tmp_path):
     lines = '{"id": "a", "title": "Fresh milk", "price": 1.5, "tags": ["x"]}\n\n{"id": "b", "price": 2.0, "tags": []}\n'
     (tmp_path / "docs.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     for source in (frame, tmp_path / "docs.parquet", tmp_path / "docs.jsonl.gz"):
-        texts = rr.read_texts(source)
+        texts = rr.read_documents(source)
         assert texts.ids.tolist() == ["a", "b"]
         assert dict(texts.fields) == {"title": ["Fresh milk", None], "price": [1.5, 2.0], "tags": [["x"], None]}
     table = docs('docid,title,price\na,Fresh milk,1.5\n7,"",NA\n', "docs.csv")
@@ -44,9 +44,9 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
     ("text", "message"),
     [
         ("", "docs.jsonl: the file is empty"),
-        ('{"id": 1}\nhello', "docs.jsonl:2: expected one JSON object a line: Expecting value"),
-        ('{"id": 1}\n7', "docs.jsonl:2: expected one JSON object a line, got '7'"),
-        ('[\n{"id": 1}]', "docs.jsonl:1: expected one JSON object a line: "),
+        ('{"id": 1}\nhello', "docs.jsonl:2: expected one JSON object per line: Expecting value"),
+        ('{"id": 1}\n7', "docs.jsonl:2: expected one JSON object per line, got '7'"),
+        ('[\n{"id": 1}]', "docs.jsonl:1: expected one JSON object per line: "),
         (
             '{"title": "a"}',
             "docs.jsonl: there is no column named id or docid or doc_id or _id or ",
@@ -59,7 +59,7 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
         ('{"id": [1]}', r"docs.jsonl:1: expected a document id in 'id', text or a whole number, got \[1\]"),
         (
             '{"id": 1}\n{"id": 2}\n{"id": "1"}',
-            "docs.jsonl:3: document ids must differ: '1' is there twice, first in line 1",
+            "docs.jsonl:3: document ids must differ: '1' appears twice, first in line 1",
         ),
         (
             '{"id": 1, "a": {"b": 1}}\n{"id": 2, "a": "x"}',
@@ -79,12 +79,12 @@ def test_a_mistake_in_documents_is_named_by_file_and_line(text, message):
 
 
 def test_texts_made_by_hand_are_checked():
-    with pytest.raises(DataError, match="document ids must differ: 'a' is there twice, at 0 and 1"):
-        rr.Texts(["a", "a"], {})
+    with pytest.raises(DataError, match="document ids must differ: 'a' appears twice, at 0 and 1"):
+        rr.Documents(["a", "a"], {})
     with pytest.raises(DataError, match="every document needs an id: number 1 has none"):
-        rr.Texts(["a", ""], {})
+        rr.Documents(["a", ""], {})
     with pytest.raises(DataError, match="field 'title' must have one value per document: expected 1, got 2"):
-        rr.Texts(["a"], {"title": ["x", "y"]})
+        rr.Documents(["a"], {"title": ["x", "y"]})
     with pytest.raises(DataError, match="expected a format of texts, jsonl, csv, tsv, parquet, got 'xml'"):
         docs("", format="xml")
 
@@ -126,7 +126,7 @@ def test_a_mistake_in_queries_is_named_by_file_and_line(text, message):
 def test_queries_made_by_hand_are_checked():
     with pytest.raises(DataError, match="every query needs a text: 2 ids, 1 texts"):
         rr.Queries(["a", "b"], ["x"])
-    with pytest.raises(DataError, match="query ids must differ: 'a' is there twice"):
+    with pytest.raises(DataError, match="query ids must differ: 'a' appears twice"):
         rr.Queries(["a", "a"], ["x", "y"])
     with pytest.raises(DataError, match="the text of a query must be text: got 3"):
         rr.Queries(["a"], [3])
@@ -142,7 +142,7 @@ def test_queries_made_by_hand_are_checked():
     ],
 )
 def test_judgements_in_every_form_are_the_same(text, name):
-    qrels = rr.read_judgements(Named(text, name))
+    qrels = rr.io.read_judgements(Named(text, name))
     assert [qrels.qid.tolist(), qrels.docid.tolist(), qrels.grade.tolist()] == [["q", "q"], ["a", "b"], [2, 0]]
 
 
@@ -152,22 +152,22 @@ def test_judgements_in_every_form_are_the_same(text, name):
         ("qid,docid,grade\nq,a,good\n", "j.csv:2: expected a whole number in 'grade', got 'good'"),
         ("qid,docid,grade\nq,a,1.5\n", r"j.csv:2: expected a whole number in 'grade', got '1.5'"),
         ("qid,docid,grade\nq,a,\n", "j.csv:2: expected a whole number in 'grade', got None"),
-        ("qid,docid,grade\nq,a,1\nq,a,1\n", "j.csv:3: document 'a' of query 'q' is there twice, first in line 2"),
+        ("qid,docid,grade\nq,a,1\nq,a,1\n", "j.csv:3: document 'a' of query 'q' appears twice, first in line 2"),
         ("qid,docid\nq,a\n", "j.csv: there is no column named grade or rating"),
     ],
 )
 def test_a_mistake_in_judgements_is_named_by_file_and_line(text, message):
     with pytest.raises(ReadError, match=f"^{message}"):
-        rr.read_judgements(Named(text, "j.csv"))
+        rr.io.read_judgements(Named(text, "j.csv"))
 
 
 def test_pairs_may_have_a_rank_or_a_score_or_neither():
-    pairs = rr.read_pairs(Named("qid,docid,rank\nq,a,1\nq,b,\n", "p.csv"))
+    pairs = rr.io.read_pairs(Named("qid,docid,rank\nq,a,1\nq,b,\n", "p.csv"))
     assert repr(pairs) == "Pairs(2 pairs, with engine_rank)"
     assert np.array_equal(pairs.rank, [1, np.nan], equal_nan=True)
-    assert repr(rr.read_pairs(Named("qid,docid\nq,a\n", "p.csv"))) == "Pairs(1 pair)"
+    assert repr(rr.io.read_pairs(Named("qid,docid\nq,a\n", "p.csv"))) == "Pairs(1 pair)"
     with pytest.raises(ReadError, match=r"p\.csv:2: expected a number in 'score', got 'x'"):
-        rr.read_pairs(Named("qid,docid,score\nq,a,x\n", "p.csv"))
+        rr.io.read_pairs(Named("qid,docid,score\nq,a,x\n", "p.csv"))
 
 
 QUOTED = ['the "deep web"', '"deep web', '5" disk', '""', 'a "b']
@@ -179,29 +179,29 @@ def test_bare_quotes_in_a_tsv_are_read_as_they_are(header):
     rows = [f"{row}\t{text}\n" for row, text in enumerate(QUOTED)]
     queries = rr.read_queries(Named("".join(["qid\tquery\n" * header, *rows]), "queries.tsv"))
     assert queries.texts == QUOTED
-    assert rr.read_texts(Named("".join(["id\ttitle\n", *rows]), "docs.tsv")).fields["title"] == QUOTED
+    assert rr.read_documents(Named("".join(["id\ttitle\n", *rows]), "docs.tsv")).fields["title"] == QUOTED
     judged = "".join(["qid\tquery\tdocid\tgrade\n", *(f"{row.rstrip()}\td\t1\n" for row in rows)])
-    assert rr.read_judgements(Named(judged, "judged.tsv")).qid.tolist() == ["0", "1", "2", "3", "4"]
+    assert rr.io.read_judgements(Named(judged, "judged.tsv")).qid.tolist() == ["0", "1", "2", "3", "4"]
     table = "".join(["qid\tquery\tx\n", *(f"{row.rstrip()}\t0.5\n" for row in rows)])
     assert rr.read_table(Named(table, "table.tsv")).texts["query"].tolist() == QUOTED
 
 
 def test_files_of_beir_are_read_as_they_are():
     with pytest.warns(UserWarning, match="fields that hold objects left out: metadata"):
-        docs = rr.read_texts(Named('{"_id": "d1", "text": "a b", "metadata": {"url": "x"}}', "corpus.jsonl"))
+        docs = rr.read_documents(Named('{"_id": "d1", "text": "a b", "metadata": {"url": "x"}}', "corpus.jsonl"))
     assert (docs.ids.tolist(), [*docs.fields]) == (["d1"], ["text"])
-    empty = rr.read_texts(Named('{"_id": "d1", "text": "a b", "metadata": {}}', "corpus.jsonl"))
+    empty = rr.read_documents(Named('{"_id": "d1", "text": "a b", "metadata": {}}', "corpus.jsonl"))
     assert [*empty.fields] == ["text"]
-    judged = rr.read_judgements(Named("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "qrels/test.tsv"))
+    judged = rr.io.read_judgements(Named("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "qrels/test.tsv"))
     assert (judged.qid.tolist(), judged.docid.tolist(), judged.grade.tolist()) == (["q1"], ["d1"], [1])
 
 
 def test_documents_of_a_tsv_without_a_header_are_ids_and_texts():
     """As MS MARCO has its passages."""
-    docs = rr.read_texts(Named('0\tThe "first" one\n1\tThe second\n', "collection.tsv"))
+    docs = rr.read_documents(Named('0\tThe "first" one\n1\tThe second\n', "collection.tsv"))
     assert docs.ids.tolist() == ["0", "1"]
     assert docs.fields == {"text": ['The "first" one', "The second"]}
     with pytest.raises(
-        ReadError, match=r"^collection.tsv:2: document ids must differ: '0' is there twice, first in line 1"
+        ReadError, match=r"^collection.tsv:2: document ids must differ: '0' appears twice, first in line 1"
     ):
-        rr.read_texts(Named("0\ta\n0\tb\n", "collection.tsv"))
+        rr.read_documents(Named("0\ta\n0\tb\n", "collection.tsv"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judging_worlds import WORLD
+from judging_data import SYNTHETIC
 from postgres_server import CannotStartError, postgres_server
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
@@ -35,4 +35,4 @@ def store(tmp_path):
 
 @pytest.fixture
 def judging(store):
-    return Judging(Pool(WORLD), store, max_grade=2)
+    return Judging(Pool(SYNTHETIC), store, max_grade=2)

@@ -21,8 +21,8 @@ from rulerank.judging.agreement import (
     agreement_parts,
     cohen_kappa,
     disputes,
-    judge_agreement,
     krippendorff_alpha,
+    rater_agreement,
 )
 from rulerank.judging.labels import Label
 
@@ -113,10 +113,10 @@ def test_what_is_not_known_says_why():
 
 
 def test_a_judge_is_compared_on_what_people_have_graded_too():
-    found = judge_agreement("gpt", {"a": 1, "b": 0, "c": 2, "d": 2}, {"a": 1, "b": 2, "d": 2, "e": 0})
+    found = rater_agreement("gpt", {"a": 1, "b": 0, "c": 2, "d": 2}, {"a": 1, "b": 2, "d": 2, "e": 0})
     assert (found.share.value, found.share.n_docs, found.n_labels) == (0.667, 3, 4)
     assert found.weighted.n_docs == 3
-    nothing = judge_agreement("gpt", {"a": 1}, {})
+    nothing = rater_agreement("gpt", {"a": 1}, {})
     assert nothing.share.value is None
     assert nothing.to_dict()["weighted"]["reason"] == "no document was graded by two raters"
 

@@ -50,7 +50,7 @@ def test_a_median_between_two_grades_is_no_grade_until_it_is_decided():
 
 def test_an_unknown_way_is_refused():
     known = "median, mean, majority, reliability, dawid-skene"
-    with pytest.raises(DataError, match=f"labels are combined by {known}: got 'best'"):
+    with pytest.raises(DataError, match=f"labels can be combined by {known}: got 'best'"):
         combine({}, "best")
 
 

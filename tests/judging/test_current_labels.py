@@ -12,7 +12,7 @@ from rulerank.judging.labels import COMBINATIONS
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 
-POOL = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
+POOL = Pool(rr.datasets.make_ranking(n_queries=2, docs_per_query=3, seed=0))
 RATERS = st.sampled_from(["ann", "bob", "gpt"])
 ROWS = st.integers(0, 5)
 GRADES = st.one_of(st.none(), st.integers(0, 2))
@@ -42,9 +42,9 @@ def take(store, step):
     elif kind == "combine":
         store.change_setting("combine", rest[0], "lea")
     elif kind == "kind":
-        store.name_judge("gpt", rest[0], "lea")
+        store.set_rater_kind("gpt", rest[0], "lea")
     else:
-        store.change_setting("training_judges", rest[0], "lea")
+        store.change_setting("training_raters", rest[0], "lea")
 
 
 @settings(max_examples=25, deadline=None)
@@ -61,7 +61,7 @@ def test_what_counts_is_what_reading_everything_anew_finds(steps):
             assert {row: {r: one.grade for r, one in by.items()} for row, by in current.by_row.items()} == people
             assert current.others() == {
                 judge: {POOL.rows[pair]: grade for pair, grade in given.items()}
-                for judge, given in grades_of(labels, counting.training_judges).items()
+                for judge, given in grades_of(labels, counting.training_raters).items()
                 if given
             }
             assert current.beyond == current.judged - current.grades.keys()

@@ -9,7 +9,7 @@ from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.transfer import export_labels
 
-POOL = Pool(rr.make_ranking(n_queries=3, docs_per_query=4, seed=5))
+POOL = Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=4, seed=5))
 PAIRS = POOL.pairs
 HEAD = "qid,docid,grade,rater,kind\n"
 
@@ -18,8 +18,8 @@ HEAD = "qid,docid,grade,rater,kind\n"
 def store(tmp_path):
     with LabelStore(tmp_path / "team.db") as store:
         store.add_all([(*PAIRS[0], 0, "ann"), (*PAIRS[0], 2, "bob"), (*PAIRS[1], None, "ann"), (*PAIRS[2], 1, "ann")])
-        store.name_judge("gpt", "llm", "lea")
-        store.name_judge("a log", "clicks", "lea")
+        store.set_rater_kind("gpt", "llm", "lea")
+        store.set_rater_kind("a log", "clicks", "lea")
         store.add_all([(*pair, 4, "gpt") for pair in PAIRS[:5]] + [(*PAIRS[0], 3, "a log"), (*PAIRS[1], None, "a log")])
         yield store
 
@@ -32,12 +32,10 @@ def test_other_judges_are_left_out_of_every_table_and_that_is_said(store, tmp_pa
     with pytest.warns(UserWarning, match="median|left out") as said:
         assert read_labels(POOL, path, strict=True) == {0: 1, 2: 1}
     assert [str(one.message).removeprefix(f"{path}: ") for one in said] == [
-        f"1 document with different grades, such as {PAIRS[0][1]!r} of query 'q1': their median counts",
-        "5 labels of gpt (llm), 1 label of a log (clicks) left out, as they are no people's",
+        f"1 document with different grades, such as {PAIRS[0][1]!r} of query 'q1': using the median",
+        "left out labels of non-human raters: 5 labels of gpt (llm), 1 label of a log (clicks)",
     ]
-    with pytest.warns(
-        UserWarning, match="; --raters gpt --raters 'a log' counts them in, with intercepts of their own"
-    ):
+    with pytest.warns(UserWarning, match="; --raters gpt --raters 'a log' uses them, with separate intercepts"):
         assert labels_to_learn_from(POOL, path).n_left_out == 6
 
 
@@ -61,28 +59,36 @@ def test_what_is_left_out_may_be_of_documents_that_are_not_in_the_pool(tmp_path)
     with pytest.warns(UserWarning, match="1 label of gpt"):
         assert read_labels(POOL, str(path), strict=True) == {0: 1}
     with pytest.raises(ReadError, match="document 'gone' of query 'q1' is not in"):
-        read_given(POOL, str(path), strict=True, judges=["gpt"])
+        read_given(POOL, str(path), strict=True, raters=["gpt"])
 
 
 @pytest.mark.parametrize(
     ("lines", "judges", "message"),
     [
-        ("q1,d1,1,gpt,robot\n", (), "labels.csv:2: a rater is one of person, llm, clicks, project, other: got 'robot'"),
-        ("q1,d1,1,gpt,\n", (), "labels.csv:2: a rater is one of person, llm, clicks, project, other: got ''"),
+        (
+            "q1,d1,1,gpt,robot\n",
+            (),
+            "labels.csv:2: the kind of a rater must be one of person, llm, clicks, project, other: got 'robot'",
+        ),
+        (
+            "q1,d1,1,gpt,\n",
+            (),
+            "labels.csv:2: the kind of a rater must be one of person, llm, clicks, project, other: got ''",
+        ),
         (
             "q1,d1,1,gpt,llm\nq1,d2,1,gpt,person\n",
             (),
-            "labels.csv:3: rater 'gpt' is person here and llm before: say which",
+            "labels.csv:3: rater 'gpt' is person here and llm before: use one kind",
         ),
         ("q1,d1,many,gpt,llm\n", (), "labels.csv:2: expected a whole number from 0 to 31 as the grade"),
-        ("q1,q1-d1,1,gpt,llm\n", ["gtp"], "has no labels of a judge 'gtp' who is no person; such judges are gpt"),
+        ("q1,q1-d1,1,gpt,llm\n", ["gtp"], "has no labels of a non-human rater 'gtp'; its non-human raters: gpt"),
         (
             "q1,q1-d1,1,ann,person\n",
             ["ann"],
-            "no labels of a judge 'ann' who is no person; such judges are none (colum",
+            "no labels of a non-human rater 'ann'; its non-human raters: none (the colum",
         ),
-        ("q1,q1-d1,,ann,person\n", (), "no document has a grade, so there is nothing to learn from"),
-        ("q1,q1-d1,1,gpt,llm\n", (), "no document has a person's grade, so there is nothing to learn from"),
+        ("q1,q1-d1,,ann,person\n", (), "no document has a grade to learn from"),
+        ("q1,q1-d1,1,gpt,llm\n", (), "no document has a grade of a human rater to learn from"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*left out")
@@ -111,9 +117,7 @@ def labels_of(tmp_path, grades, name="labels.csv"):
 
 
 def test_a_grade_that_cannot_be_of_the_scale_of_the_others_is_named(tmp_path):
-    with pytest.raises(
-        ReadError, match=r"labels.csv: expected grades of one scale, on which 2 is the next highest, got"
-    ):
+    with pytest.raises(ReadError, match=r"labels.csv: expected grades of one scale, with 2 as the next highest, got"):
         labels_to_learn_from(POOL, labels_of(tmp_path, [0, 1, 2, 0, 31, 1]))
 
 

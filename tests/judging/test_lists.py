@@ -34,7 +34,7 @@ def judging(tmp_path, clock):
         pool = Pool(make_ranking(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1))
         store = LabelStore(tmp_path / f"{len(stores)}.db", clock=clock)
         stores.append(store)
-        return Judging(pool, store, **{"today": "bm25_body", "max_grade": 2} | options)
+        return Judging(pool, store, **{"baseline": "bm25_body", "max_grade": 2} | options)
 
     stores = []
     yield make
@@ -52,11 +52,11 @@ def docs_of(listed):
     return [doc.task.doc for doc in listed.docs]
 
 
-def test_a_list_has_the_first_documents_of_today(judging):
+def test_a_list_has_the_first_documents_of_baseline(judging):
     loop = judging()
     listed = loop.lists.next("ann", N_DOCS)
     rows = loop.pool.rows_of(listed.query)
-    best = rows[np.argsort(-loop.pool.data.X[rows, loop.today.column], kind="stable")][:N_DOCS]
+    best = rows[np.argsort(-loop.pool.data.X[rows, loop.baseline.column], kind="stable")][:N_DOCS]
     assert sorted(docs_of(listed)) == sorted(loop.pool.pairs[row][1] for row in best)
 
 
@@ -104,7 +104,7 @@ def test_a_list_comes_free_after_a_while(judging, clock):
 
 def test_as_many_raters_get_a_list_as_the_lead_wants(judging):
     loop = judging(n_queries=2)
-    loop.store.change_setting("judgements", 3, "lead")
+    loop.store.change_setting("judgements", 3, "admin")
     for rater in ("ann", "ben", "cem", "dan"):
         while (listed := loop.lists.next(rater, N_DOCS)) is not None:
             judge_all(loop, rater, listed)
@@ -115,7 +115,7 @@ def test_as_many_raters_get_a_list_as_the_lead_wants(judging):
 
 @pytest.mark.parametrize("n_docs", [0, 51, 2.5])
 def test_a_list_has_a_sensible_length(judging, n_docs):
-    with pytest.raises(DataError, match="a list has from 1 to 50 documents: got"):
+    with pytest.raises(DataError, match="a list must have 1 to 50 documents: got"):
         judging().lists.next("ann", n_docs)
 
 
@@ -129,7 +129,7 @@ STEPS = st.lists(
 def test_whatever_raters_do_no_document_has_more_labels_than_wanted(tmp_path_factory, steps, overlap):
     pool = Pool(make_ranking(n_queries=3, docs_per_query=5, n_features=4, seed=1))
     with LabelStore(tmp_path_factory.mktemp("lists") / "labels.db") as store:
-        loop = Judging(pool, store, today="bm25_body", max_grade=2, overlap=overlap)
+        loop = Judging(pool, store, baseline="bm25_body", max_grade=2, overlap=overlap)
         for rater, step in steps:
             listed = loop.lists.next(rater, 3)
             free = [] if listed is None else [doc.task.doc for doc in listed.docs if not doc.judged]

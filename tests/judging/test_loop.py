@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import rulerank as rr
-from judging_worlds import WORLD, in_order, judge, judge_all
+from judging_data import SYNTHETIC, in_order, judge, judge_all
 from rulerank.errors import DataError
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, STOPPED, WAITING
@@ -16,21 +16,21 @@ from rulerank.judging.store import LabelStore
 
 
 def test_documents_come_in_the_order_of_the_sampler(judging):
-    selection = rr.SSAR(per_query=True).begin(WORLD.X, qid=WORLD.qid)
+    selection = rr.SSAR(per_query=True).begin(SYNTHETIC.X, qid=SYNTHETIC.qid)
     for task in judge_all(judging, "ann"):
         row = judging.pool.row(task.query, task.doc)
         assert row == selection.next()
-        selection.add(row, int(WORLD.y[row]))
+        selection.add(row, int(SYNTHETIC.y[row]))
     assert selection.next() is None
     progress = judging.progress("ann")
     assert (progress.done, progress.reason, progress.closeness) == (True, STOPPED, 1.0)
-    assert progress.mine == progress.labelled == len(selection.order) < len(WORLD)
+    assert progress.mine == progress.labelled == len(selection.order) < len(SYNTHETIC)
 
 
 def test_asking_again_gives_the_same_document_also_after_a_restart(judging, store):
     task = judging.next("ann")
     assert judging.next("ann") == task
-    assert Judging(Pool(WORLD), store).next("ann") == task
+    assert Judging(Pool(SYNTHETIC), store).next("ann") == task
 
 
 def test_a_skipped_document_goes_to_others_only(store):
@@ -78,7 +78,7 @@ def test_one_can_keep_going_until_everything_is_judged(store):
         seen.add((task.query, task.doc))
         counts = judging.overview().queries if len(seen) == 12 else ()
         assert all(count.labelled >= 2 for count in counts)  # queries in turn
-    assert len(seen) == len(WORLD) - 2
+    assert len(seen) == len(SYNTHETIC) - 2
     assert judging.progress("ann").reason == EMPTY
 
 
@@ -94,13 +94,13 @@ def test_a_claim_that_ran_out_goes_to_the_next_who_asks(tmp_path):
 
 
 def test_a_share_of_the_documents_goes_to_two_raters_and_never_to_three(store):
-    judging = in_order(store, n_wanted=len(WORLD), overlap=0.4)
+    judging = in_order(store, n_wanted=len(SYNTHETIC), overlap=0.4)
     for rater in ("ann", "bob", "eve"):
         judge_all(judging, rater)
     raters = Counter((label.query, label.doc) for label in store.labels())
     assert set(raters.values()) == {1, 2}
     shared = {pair for pair, n_raters in raters.items() if n_raters == 2}
-    assert 0.2 < len(shared) / len(WORLD) < 0.6
+    assert 0.2 < len(shared) / len(SYNTHETIC) < 0.6
     assert judging.overview().agreement.n_docs == len(shared)
     again = {pair for row, pair in enumerate(judging.pool.pairs) if judging._offering.lots[row] < 0.4}
     assert shared == again  # always the same ones
@@ -145,17 +145,17 @@ def test_labels_of_other_pools_in_the_store_are_counted_and_left_alone(store):
 
 
 def test_a_model_is_saved_compared_with_the_baseline_and_noted_in_the_store(judging, tmp_path):
-    with pytest.raises(DataError, match="nothing can be learned yet: no document has a grade"):
+    with pytest.raises(DataError, match="cannot train yet: no document has a grade"):
         judging.save_model(tmp_path / "model.rulerank")
     judge_all(judging, "ann", most=10)
     judging.prepare()
     saved = judging.save_model(tmp_path / "model.rulerank")
     assert (saved.method, saved.n_labels) == ("Anchored", 10)
-    assert saved.lines[0].startswith("Starts from today's ranking (bm25_body); ")
-    assert len(set(rr.load(saved.path).predict(WORLD))) > 10
+    assert saved.lines[0].startswith("Starts from the baseline ranking (bm25_body); ")
+    assert len(set(rr.load(saved.path).predict(SYNTHETIC))) > 10
     judged = {label.query for label in judging.store.labels()}
-    assert not judged & {duel.query for duel in judging.check.duels}
+    assert not judged & {pair.query for pair in judging.check.pairs}
     noted = judging.store.last_check()
-    assert (noted.last_label, noted.method, noted.today) == (10, "Anchored", "bm25_body")
+    assert (noted.last_label, noted.method, noted.baseline) == (10, "Anchored", "bm25_body")
     judging.store.close()
     judging.prepare()  # the store is closed: whoever asks is told

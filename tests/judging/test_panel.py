@@ -1,33 +1,20 @@
-"""Several raters and other judges in the loop: how many judge a document, what the lead decides, who trains."""
+"""Several raters and other judges in the loop: how many judge a document, what the admin decides, who trains."""
 
 import pytest
 
 import rulerank as rr
+from judging_data import SYNTHETIC, judge_all
 from rulerank.errors import DataError
 from rulerank.judging.admin import disputes_of
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 
-WORLD = rr.make_ranking(n_queries=6, docs_per_query=8, n_features=4, seed=2)
-POOL = Pool(WORLD)
-
-
-@pytest.fixture
-def judging(tmp_path):
-    with LabelStore(tmp_path / "labels.db") as store:
-        yield Judging(POOL, store, max_grade=2)
+POOL = Pool(SYNTHETIC)
 
 
 def judge(judging, rater, n_docs):
-    seen = []
-    for _ in range(n_docs):
-        task = judging.next(rater)
-        if task is None:
-            break
-        seen.append(POOL.row(task.query, task.doc))
-        judging.grade(rater, task.query, task.doc, int(WORLD.y[seen[-1]]))
-    return seen
+    return [POOL.row(task.query, task.doc) for task in judge_all(judging, rater, n_docs)]
 
 
 @pytest.mark.parametrize("judgements", [1, 2, 3])
@@ -58,8 +45,8 @@ def test_a_document_that_only_the_lead_has_decided_has_that_grade(judging):
 @pytest.fixture
 def with_gpt(judging):
     """A judge who is no person has graded everything one step too high."""
-    judging.store.add_all([(*pair, min(2, int(WORLD.y[row]) + 1), "gpt") for row, pair in enumerate(POOL.pairs)])
-    judging.store.name_judge("gpt", "llm", "lea")
+    judging.store.add_all([(*pair, min(2, int(SYNTHETIC.y[row]) + 1), "gpt") for row, pair in enumerate(POOL.pairs)])
+    judging.store.set_rater_kind("gpt", "llm", "lea")
     return judging
 
 
@@ -68,7 +55,7 @@ def test_a_judge_takes_no_document_from_the_people_and_no_part_in_their_grades(w
     assert len(before) == 10
     progress = with_gpt.progress("ann")
     assert (progress.labelled, progress.cannot_judge) == (10, 0)
-    assert with_gpt.grades() == {row: int(WORLD.y[row]) for row in before}
+    assert with_gpt.grades() == {row: int(SYNTHETIC.y[row]) for row in before}
     assert with_gpt.overview().agreement.n_docs == 0
 
 
@@ -76,22 +63,22 @@ def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_interc
     judge(with_gpt, "ann", 24)
     alone = with_gpt.save_model(tmp_path / "alone.rulerank", "QI")
     assert "gpt" not in " ".join(alone.notes)
-    assert rr.load(tmp_path / "alone.rulerank").judge_ids_ is None
+    assert rr.load(tmp_path / "alone.rulerank").rater_ids_ is None
     usual = with_gpt.usual_method
-    with_gpt.store.change_setting("training_judges", ["gpt"], "lea")
+    with_gpt.store.change_setting("training_raters", ["gpt"], "lea")
     assert with_gpt.usual_method == "QI"
     both = with_gpt.save_model(tmp_path / "both.rulerank")
-    assert f"learned from 24 labels of the people, {len(POOL)} labels of gpt: every judge has" in both.notes[0]
+    assert f"learned from 24 labels of the people, {len(POOL)} labels of gpt: every rater has" in " ".join(both.notes)
     ranker = rr.load(tmp_path / "both.rulerank")
-    assert {*ranker.judge_ids_.tolist()} == {"the people", "gpt"}
+    assert {*ranker.rater_ids_.tolist()} == {"the people", "gpt"}
     with pytest.raises(DataError, match=r"labels of gpt count in training, .* which only QI has: train QI, or let p"):
         with_gpt.save_model(tmp_path / "m.rulerank", "RE-GR")
-    with_gpt.store.change_setting("training_judges", [], "lea")
+    with_gpt.store.change_setting("training_raters", [], "lea")
     assert with_gpt.usual_method == usual != "QI"
 
 
 def test_two_raters_who_say_0_and_1_leave_a_dispute_that_a_third_or_the_lead_decides(tmp_path):
-    pool = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
+    pool = Pool(rr.datasets.make_ranking(n_queries=2, docs_per_query=3, seed=0))
     with LabelStore(tmp_path / "labels.db") as store:
         store.change_setting("judgements", 3, "lea")
         judging = Judging(pool, store, max_grade=1)

@@ -63,7 +63,7 @@ def test_text_columns_nobody_knows_are_left_out_with_a_warning():
 
 def test_letor_lines_have_no_texts(tmp_path):
     path = tmp_path / "pool.txt"
-    rr.write_letor(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0), path)
+    rr.io.write_letor(rr.datasets.make_ranking(n_queries=2, docs_per_query=3, seed=0), path)
     pool = read_pool(path)
     assert pool.texts == {}
     assert pool.pairs[0] == ("q1", "q1-d1")
@@ -102,14 +102,14 @@ def test_people_s_names_find_documents_of_their_query_only_where_there_are_no_id
 
 
 MISTAKES = {
-    "pool.csv:4: document 'a' of query '1' is there twice, first in line 2: keep one of them": (
+    "pool.csv:4: document 'a' of query '1' appears twice, first in line 2: keep one of them": (
         "qid,docid,bm25\n1,a,0.5\n1,b,0.5\n1,a,0.1\n",
         {},
     ),
     "pool.csv: row 2: a doc must not be empty: got ''": ("qid,docid,bm25\n1,a,0.5\n1,,0.1\n", {}),
     "pool.csv: row 1: a query must have at most 1,000 bytes: got 1,001": (f"qid,docid,bm25\n{'q' * 1001},a,1\n", {}),
-    "pool.csv: a pool needs features, which tell what to judge next: the data have none": ("qid,docid\n1,a\n", {}),
-    "pool.csv: expected at least one document to be judged: got none": ("qid,docid,bm25\n", {}),
+    "pool.csv: a pool needs features to sample by: the data has none": ("qid,docid\n1,a\n", {}),
+    "pool.csv: expected at least one document to judge: got none": ("qid,docid,bm25\n", {}),
     "pool.csv: there is no column 'qid'; the columns are id, bm25; name the column of the query id (qid=..., on the "
     "command line --qid ...)": ("id,bm25\n1,0.5\n", {}),
 }

@@ -36,7 +36,7 @@ def test_many_labels_are_added_all_or_none(store):
     with pytest.raises(DataError, match="a grade must be a whole number from 0 to 31, or None: got 32"):
         store.add_all([("q", "c", 1, "ann"), ("q", "d", 32, "ann")])
     with pytest.raises(
-        DataError, match="a rater can grade a document only once at a time: 'c' of query 'q' by 'ann' is there twice"
+        DataError, match="a rater can grade a document only once at a time: 'c' of query 'q' by 'ann' is given twice"
     ):
         store.add_all([("q", "c", 1, "ann"), ("q", "c", 2, "ann")])
     assert store.labels() == added
@@ -193,7 +193,7 @@ def test_equal_judgements_at_once_are_one_label(target):
 
 def test_an_id_that_stands_for_another_judgement_is_refused(store):
     store.add("q", "d", 1, "ann", judgement="a")
-    message = "the judgement id 'a' stands for another judgement: make a new id for each key press"
+    message = "the judgement id 'a' was used for another judgement: make a new id for each key press"
     for wrong in (
         lambda: store.add("q", "d", 1, "ben", judgement="a"),
         lambda: store.add("q", "e", 1, "ann", judgement="a"),

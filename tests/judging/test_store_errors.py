@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.judging.labels import ReadOnlyError, StoreError
+from rulerank.judging.labels import ReadOnlyError, Setting, StoreError
 from rulerank.judging.schema import STORE
 from rulerank.judging.store import LabelStore
 
@@ -24,7 +24,7 @@ def message_of(target):
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("2 qid:1 1:0.5\n" * 100)
-    assert "this is no label store, nor any other SQLite file; name another" in message_of(path)
+    assert "this is not a label store (not an SQLite file); name another" in message_of(path)
     assert path.read_text() == "2 qid:1 1:0.5\n" * 100
     assert os.listdir(tmp_path) == ["train.txt"]
 
@@ -33,17 +33,31 @@ def test_an_sqlite_file_of_something_else_is_left_alone(tmp_path):
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE recipes (name TEXT)")
-    assert message_of(path) == f"{path}: this is no label store: it holds the tables recipes"
+    assert message_of(path) == f"{path}: this is not a label store: it has the tables recipes"
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
 
 
 def test_a_store_of_a_newer_version_is_refused_and_says_so(target):
     with LabelStore(target) as store, store._write() as connection:
-        connection.execute(STORE.update().values(version=4))
+        connection.execute(STORE.update().values(version=6))
     assert message_of(target).endswith(
-        "this label store has version 4, and this rulerank knows version 3; use a newer rulerank"
+        "this label store has version 6, this rulerank reads up to 5; use a newer rulerank"
     )
+
+
+def test_a_store_of_version_3_gets_the_names_of_now(target):
+    with LabelStore(target) as store:
+        store.add("q", "d", 1, "ann", page="duel")
+        store.change_setting("judgements", 2, "ann", page="lead")
+        store.note_check(1, "Anchored", "bm25")
+        with store._write() as connection:
+            connection.exec_driver_sql("ALTER TABLE checks RENAME COLUMN baseline TO today")
+            connection.execute(STORE.update().values(version=3))
+    with LabelStore(target) as again:
+        assert again.last_check().baseline == "bm25"
+        assert [one.page for one in again.labels()] == ["side-by-side"]
+        assert [one.page for one in again.history_of(Setting)] == ["admin"]
 
 
 def test_a_damaged_store_is_said_to_be_damaged(tmp_path):
@@ -110,13 +124,13 @@ def test_a_locked_store_says_that_another_process_holds_it(tmp_path, monkeypatch
     "target", ["", ":memory:", "sqlite://", "mysql://me@host/labels", "a\0b", "postgresql://a:b/c"]
 )
 def test_what_names_no_store_is_refused(target):
-    with pytest.raises(DataError, match=r"label store is a file, or the URL of a PostgreSQL|this is no database URL"):
+    with pytest.raises(DataError, match=r"label store is a file, or the URL of a PostgreSQL|invalid database URL"):
         LabelStore(target)
 
 
 def test_a_server_that_does_not_answer_is_named_without_the_password(tmp_path):
     text = message_of(f"postgres://me:secret@/labels?host={tmp_path}")
-    assert "cannot talk to the server; is it running?" in text
+    assert "cannot connect to the server; is it running?" in text
     assert "secret" not in text
 
 
@@ -140,9 +154,9 @@ def test_a_store_that_was_moved_or_replaced_takes_no_label_that_would_be_lost(tm
 DAMAGES = {
     "UPDATE labels SET time = 'noon'": "label 1 is damaged .Invalid RFC3339 encoded datetime",
     "UPDATE labels SET time = '2026-01-05T12:00:00'": "label 1 is damaged .the time '2026-01-05T12:00:00'; expected",
-    "UPDATE labels SET grade = 99": "label 1 is damaged .the grade 99.: something else has changed the store; restore",
+    "UPDATE labels SET grade = 99": "label 1 is damaged .the grade 99.: another program has changed the store; restore",
     "UPDATE labels SET doc = x'00ff'": "label 1 is damaged .Expected `str`, got `bytes` - at `\\$.doc`",
-    "UPDATE labels SET doc = CAST(x'ff' AS TEXT)": "the file is damaged: a name is no text",
+    "UPDATE labels SET doc = CAST(x'ff' AS TEXT)": "the file is damaged: a name is not valid text",
     "UPDATE decisions SET grade = 'high'": "decision 1 is damaged .Expected `int . null`, got `str`",
     "UPDATE skips SET time = 'noon'": "skip 'e' is damaged",
     "UPDATE settings SET value = 'two'": "setting 1 is damaged",

@@ -79,13 +79,13 @@ def test_one_bad_row_of_a_file_imports_nothing(empty, tmp_path):
 
 
 def test_what_cannot_be_exported_is_named(store, empty, tmp_path):
-    with pytest.raises(DataError, match=r"empty\.db: there are no labels to export yet"):
+    with pytest.raises(DataError, match=r"empty\.db: no labels to export yet"):
         export_labels(empty, tmp_path / "out.csv")
     for name, format in (("out.txt", None), ("out", "letor")):
-        with pytest.raises(DataError, match="LETOR lines hold features, which labels have not: give the pool too"):
+        with pytest.raises(DataError, match="LETOR needs features, which labels do not have: give the pool"):
             export_labels(store, tmp_path / name, format=format)
     with pytest.raises(
-        DataError, match="only a table has one row per rater: choose from csv, tsv, parquet, got 'qrels'"
+        DataError, match="one row per label needs a table format: choose from csv, tsv, parquet, got 'qrels'"
     ):
         export_labels(store, tmp_path / "out.qrels", per_rater=True)
     empty.add("q9", "z", 1, "ann")

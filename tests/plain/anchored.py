@@ -1,4 +1,4 @@
-"""The posterior of Anchored once more, obvious and slow: one dense vector, minimised by a general method."""
+"""The scale and the posterior of Anchored once more, obvious and slow: loops, and a general method that minimises."""
 
 from __future__ import annotations
 
@@ -31,6 +31,30 @@ def items_plainly(X, cuts):
         bins = [len(own) + 1 if np.isnan(v) else sum(c <= v for c in own) for own, v in zip(cuts, row, strict=True)]
         held.append([float(bins[feature] == bin) for feature, bin in items])
     return items, np.array(held)
+
+
+def scaled_plainly(X, queries, baseline, sign):
+    """Return values as deviations from their query's mean by those of all queries, the baseline's logged; and fills."""
+    rows, fill = X.copy(), []
+    for column in range(X.shape[1]):
+        known = [value for value in X[:, column] if not np.isnan(value)]
+        mean, spread = (np.mean(known), np.std(known)) if known else (0.0, 0.0)
+        worst = sign * (min(sign * value for value in known) - (spread or 1.0)) if known else -sign
+        fill.append(worst if column == baseline else mean)
+        rows[np.isnan(rows[:, column]), column] = fill[-1]
+        for step in ("log", "scale"):
+            squares = []
+            means = {query: np.mean(rows[queries == query, column]) for query in queries}
+            for query in set(queries.tolist()):
+                own = rows[queries == query, column]
+                squares += [(value - means[query]) ** 2 for value in own] if np.ptp(own) else []
+            deviation = np.sqrt(np.mean(squares)) if squares else 1.0
+            if step == "scale":
+                rows[:, column] -= [means[query] for query in queries]
+                rows[:, column] /= deviation
+            elif column == baseline:
+                rows[:, column] = [np.sign(value) * np.log(1 + abs(value) / deviation) for value in rows[:, column]]
+    return rows, fill
 
 
 def posterior_plainly(Z, grades, queries, centre, precision, offset=None):

@@ -20,14 +20,14 @@ def halves_plainly(qid: Sequence[object], seed: int) -> tuple[list[int], list[in
     return [row for row in rows if str(qid[row]) in labelled], [row for row in rows if str(qid[row]) not in labelled]
 
 
-def gains_plainly(new: Sequence[Sequence[float]], today: Sequence[float]) -> tuple[float, float, int]:
+def gains_plainly(new: Sequence[Sequence[float]], baseline: Sequence[float]) -> tuple[float, float, int]:
     """Return mean, worst and number of losses of more than .02; new: of each split the values of its draws.
 
     >>> gains_plainly([[0.5], [0.4]], [0.4, 0.5])[2]
     1
     """
     total, worst, losses, n = 0.0, float("inf"), 0, 0
-    for values, before in zip(new, today, strict=True):
+    for values, before in zip(new, baseline, strict=True):
         for value in values:
             total += value - before
             worst = min(worst, value - before)

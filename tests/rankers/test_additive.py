@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.errors import DataError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.rules.additive import folded
 
-world = rr.make_ranking(n_queries=30, n_features=6, seed=1)
+synthetic = rr.datasets.make_ranking(n_queries=30, n_features=6, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,11 @@ world = rr.make_ranking(n_queries=30, n_features=6, seed=1)
     ids=repr,
 )
 def test_the_additive_form_scores_as_predict_does_on_rows_that_training_never_saw(ranker):
-    ranker.fit(world)
+    ranker.fit(synthetic)
     rng = np.random.default_rng(0)
-    X = rng.normal(0, 3, (300, world.X.shape[1]))
+    X = rng.normal(0, 3, (300, synthetic.X.shape[1]))
     X[rng.random(X.shape) < 0.2] = np.nan
-    for rows in (X, X.astype(np.float32), world.X):
+    for rows in (X, X.astype(np.float32), synthetic.X):
         expected = ranker.predict(rows)
         assert np.abs(ranker.additive().score(rows) - expected).max() < 1e-12
         assert np.abs(folded(ranker.additive()).score(rows) - expected).max() < 1e-12
@@ -50,13 +50,27 @@ class Halves:
 
 
 def test_what_is_not_additive_says_why_and_what_to_use():
-    mean = rr.GlobalRules(votes="mean").fit(world)
+    mean = rr.GlobalRules(votes="mean").fit(synthetic)
     with pytest.raises(DataError, match=r"divides by the number of rules that cover a document; fit it with"):
         mean.additive()
     with pytest.raises(DataError, match=r"StableRules is not additive: .*use FittedRules, GlobalRules with votes"):
-        rr.StableRules().fit(world).additive()
+        rr.StableRules().fit(synthetic).additive()
     with pytest.raises(DataError, match="the bins of Halves have no cuts that are known"):
-        rr.GlobalRules(discretizer=Halves()).fit(np.nan_to_num(world.X), world.y, qid=world.qid).additive()
+        rr.GlobalRules(discretizer=Halves()).fit(np.nan_to_num(synthetic.X), synthetic.y, qid=synthetic.qid).additive()
+
+
+def test_tables_that_are_not_kept_say_so_and_what_to_do():
+    few = rr.datasets.make_ranking(n_queries=14, docs_per_query=20, n_features=6, seed=1)
+    ranker, kept = rr.GlobalRules(memory_budget=0).fit(few), rr.GlobalRules().fit(few)
+    says = r"the tables of all \d+ feature sets take 0 MiB, more than memory_budget, so they are not kept: predict, .*"
+    for ask in (ranker.additive, lambda: ranker.rules_):
+        with pytest.raises(TooLargeError, match=f"^{says}; fit again with a larger memory_budget, a lower max_size or"):
+            ask()
+    with pytest.raises(DataError, match=f"^GlobalRules cannot be exported exactly: {says}"):
+        rr.export_model(ranker, "python")
+    assert ranker.as_tables() is None
+    assert np.array_equal(ranker.feature_importances_, kept.feature_importances_)
+    assert [one.feature for one in ranker.curves().curves] == [one.feature for one in kept.curves().curves]
 
 
 def test_a_model_of_the_first_version_is_not_additive_and_says_so():

@@ -14,7 +14,7 @@ from rulerank.dataset import query_index
 from rulerank.errors import DataError
 from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker, takes
 
-DATA = rr.make_ranking(n_queries=12, docs_per_query=(4, 9), n_features=6, seed=4)
+DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(4, 9), n_features=6, seed=4)
 MIXED = DATA[np.random.default_rng(0).permutation(len(DATA))]  # rows of a query lie apart
 FILLED = np.nan_to_num(MIXED.X)
 
@@ -111,7 +111,8 @@ def test_a_pipeline_hands_the_queries_on_where_routing_is_switched_on():
         found = predict_ranker(fitted, DATA.X, DATA.qid)
         np.testing.assert_allclose(found, alone.predict(imputed, qid=DATA.qid))
         assert (
-            rr.scorer("MAP")(fitted, DATA.X, DATA.y, qid=DATA.qid) == rr.evaluate(DATA.y, found, DATA.qid).means["MAP"]
+            rr.make_scorer("MAP")(fitted, DATA.X, DATA.y, qid=DATA.qid)
+            == rr.evaluate(DATA.y, found, DATA.qid).means["MAP"]
         )
 
 

@@ -10,20 +10,12 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 
-DATA = rr.make_ranking(n_queries=10, docs_per_query=8, n_features=6, seed=4)
+DATA = rr.datasets.make_ranking(n_queries=10, docs_per_query=8, n_features=6, seed=4)
 FILLED = rr.Dataset(np.nan_to_num(DATA.X), DATA.y, DATA.qid, DATA.docid, DATA.feature_names)
 RANKERS = [rr.GlobalRules(), rr.QueryIntercepts(l2=1.0), rr.GlobalRules(normalize="rank")]
 
 
-def polars_frame(columns):
-    return pl.DataFrame(columns)
-
-
-def pandas_frame(columns):
-    return pd.DataFrame(columns)
-
-
-FRAMES = pytest.mark.parametrize("frame", [polars_frame, pandas_frame])
+FRAMES = pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
 
 
 def turned(more=()):
@@ -77,5 +69,5 @@ def test_a_frame_goes_by_position_where_the_ranker_knows_no_names(tmp_path):
 
 def test_a_name_that_is_there_twice_is_refused():
     frame = pd.DataFrame(FILLED.X[:, [0, 0, 1, 2, 3, 4, 5]], columns=[FILLED.feature_names[0], *FILLED.feature_names])
-    with pytest.raises(DataError, match="column names must differ: 'bm25_body' is there twice"):
+    with pytest.raises(DataError, match="column names must differ: 'bm25_body' appears twice"):
         rr.GlobalRules().fit(FILLED).predict(frame)

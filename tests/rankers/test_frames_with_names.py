@@ -113,7 +113,7 @@ def test_a_data_set_with_names_where_the_model_learned_numbers_is_refused():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ([f"text {i}" for i in range(N)], r"^column 'x' holds texts that are no category \(300 different ones in 300"
+        ([f"text {i}" for i in range(N)], r"^column 'x' holds texts that are not a category \(300 different ones in 300"
                                           r" rows\): leave it out, compute features from it \(rr.TextFeatures\)"),
         (["12", "7"] * (N // 2), r"^column 'x' holds numbers written as text, such as '12': convert it to numbers,"),
         ([["a"]] * N, r"^column 'x' holds List\(String\), which cannot be a feature: leave it out, or make numbers"),

@@ -80,7 +80,7 @@ def test_literal_scores_agree_with_the_plain_way_end_to_end(seed, min_support, l
     assert ranker.predict(documents) == pytest.approx(plain, abs=1e-6)
 
 
-def small_world(seed=0, n_queries=8, n_rows=160):
+def small_synthetic(seed=0, n_queries=8, n_rows=160):
     rng = np.random.default_rng(seed)
     train = rng.random((n_rows, 4))
     queries = rng.integers(0, n_queries, n_rows)
@@ -88,10 +88,10 @@ def small_world(seed=0, n_queries=8, n_rows=160):
 
 
 def test_the_default_score_is_the_mean_over_the_most_competent_queries():
-    train, grades, queries = small_world()
+    train, grades, queries = small_synthetic()
     ranker = QueryRules(n_trusted=3, discretizer=EqualFrequency(4)).fit(train, grades, qid=queries)
     best = np.argsort(-ranker.trust_)[:3]
-    new = small_world(1)[0]
+    new = small_synthetic(1)[0]
     assert ranker.predict(new) == pytest.approx(ranker.rank_by_query(new)[:, best].mean(axis=1))
     weights = ranker.weights(new)
     assert weights.shape == (160, 8)
@@ -110,8 +110,8 @@ def test_where_support_leaves_no_query_a_rule_global_rules_vote():
     rows, grades = [[0], [1], [0], [1]], [0, 1, 1, 1]
     options = {"discretizer": None, "min_support": 0.75}
     ranker = QueryRules(literal=True, **options).fit(rows, grades, qid=[0, 0, 1, 1])
-    world = rr.GlobalRules(votes="mean", **options).fit(rows, grades, qid=[0, 0, 1, 1])
-    assert ranker.predict(rows).tolist() == world.predict(rows).tolist()
+    synthetic = rr.GlobalRules(votes="mean", **options).fit(rows, grades, qid=[0, 0, 1, 1])
+    assert ranker.predict(rows).tolist() == synthetic.predict(rows).tolist()
     assert ranker.weights(rows).tolist() == [[0, 0]] * 4
 
 
@@ -125,7 +125,7 @@ def test_one_query_or_one_document_per_query_is_enough(options, queries):
 
 @pytest.mark.parametrize("options", [{}, {"literal": True}, {"literal": True, "ties": "share"}])
 def test_a_loaded_model_has_everything_of_the_saved_one(options, tmp_path):
-    train, grades, queries = small_world()
+    train, grades, queries = small_synthetic()
     ranker = QueryRules(**options).fit(train, grades, qid=[f"q{q}" for q in queries])
     again = QueryRules.from_state(ranker.to_state())
     assert again.queries_.tolist() == ranker.queries_.tolist()
@@ -157,7 +157,7 @@ def test_a_matrix_that_does_not_fit_is_refused_with_its_size():
 
 
 def test_too_much_work_is_refused_before_it_starts():
-    train, grades, queries = small_world(n_queries=40)
+    train, grades, queries = small_synthetic(n_queries=40)
     ranker = QueryRules(discretizer=EqualFrequency(2), drop_weakest=0, work_limit=5000)
     with pytest.raises(
         TooLargeError, match=r"queries that each judge 160 rows by 10 feature sets are .*limit is 5.0e\+03"
@@ -166,10 +166,10 @@ def test_too_much_work_is_refused_before_it_starts():
 
 
 def test_queries_are_judged_by_so_many_rows_whatever_their_order():
-    world = rr.make_ranking(n_queries=12, docs_per_query=10, seed=0)
-    everything, bounded, fewer = (QueryRules(judged_rows=n).fit(world) for n in (10**9, len(world), 60))
+    synthetic = rr.datasets.make_ranking(n_queries=12, docs_per_query=10, seed=0)
+    everything, bounded, fewer = (QueryRules(judged_rows=n).fit(synthetic) for n in (10**9, len(synthetic), 60))
     assert np.array_equal(everything.trust_, bounded.trust_)
     assert not np.array_equal(everything.trust_, fewer.trust_)
-    again = QueryRules(judged_rows=60).fit(world[np.random.default_rng(0).permutation(len(world))])
+    again = QueryRules(judged_rows=60).fit(synthetic[np.random.default_rng(0).permutation(len(synthetic))])
     trust = dict(zip(again.queries_.tolist(), again.trust_.tolist(), strict=True))
     assert [trust[query] for query in fewer.queries_.tolist()] == fewer.trust_.tolist()

@@ -15,25 +15,25 @@ from rulerank.render.text import render_text
 
 
 @pytest.fixture(scope="module")
-def world():
-    return rr.make_ranking(n_queries=20, docs_per_query=12, n_features=14, seed=1)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=20, docs_per_query=12, n_features=14, seed=1)
 
 
 @pytest.fixture(scope="module")
-def ranker(world):
-    return rr.GlobalRules(drop_weakest=0).fit(world)
+def ranker(synthetic):
+    return rr.GlobalRules(drop_weakest=0).fit(synthetic)
 
 
 @pytest.fixture(scope="module")
-def shown(ranker, world):
-    order = np.argsort(-ranker.predict(world)).tolist()
+def shown(ranker, synthetic):
+    order = np.argsort(-ranker.predict(synthetic)).tolist()
     return {
-        "explanation": ranker.explain(world, order[0]),
-        "versus": ranker.explain(world, order[0], versus=order[100]),
-        "overview": ranker.overview(world),
-        "query rules": rr.QueryRules(n_trusted=15).fit(world).explain(world, 0),
-        "mixture": rr.Competence(["confidence", "yule_q"]).fit(world).explain(world, 0, versus=1),
-        "linear": rr.QueryIntercepts(l2=1.0, missing="mean").fit(world).explain(world, 0),
+        "explanation": ranker.explain(synthetic, order[0]),
+        "versus": ranker.explain(synthetic, order[0], versus=order[100]),
+        "overview": ranker.overview(synthetic),
+        "query rules": rr.QueryRules(n_trusted=15).fit(synthetic).explain(synthetic, 0),
+        "mixture": rr.Competence(["confidence", "yule_q"]).fit(synthetic).explain(synthetic, 0, versus=1),
+        "linear": rr.QueryIntercepts(l2=1.0, missing="mean").fit(synthetic).explain(synthetic, 0),
     }
 
 
@@ -82,12 +82,12 @@ def test_names_are_never_taken_for_markup():
     assert "[red]" in out.getvalue()
 
 
-def test_changes_are_a_table_or_a_sentence(ranker, world):
-    scores = ranker.predict(world)
+def test_changes_are_a_table_or_a_sentence(ranker, synthetic):
+    scores = ranker.predict(synthetic)
     order = np.argsort(-scores).tolist()
-    changes = ranker.what_if(world, order[60], above=scores[order[59]])
+    changes = ranker.what_if(synthetic, order[60], above=scores[order[59]])
     table = Lift("d1", scores[order[59]], changes).block()
     assert table.title.startswith("What would lift d1 above ")
     assert len(table.rows) == min(10, len(changes)) > 0
     none = Lift("d1", 9.0, ()).block()
-    assert none.sentences == ("No change of a single feature does that, or it scores higher already.",)
+    assert none.sentences == ("No change of a single feature is enough.",)

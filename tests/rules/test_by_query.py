@@ -14,7 +14,7 @@ from plain.by_query import (
     sets_of,
     share_of_right_pairs_plainly,
 )
-from rule_worlds import counted, known_bins, worlds
+from rule_data import counted, known_bins, synthetic_sets
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query as module
 from rulerank.rules.by_query import SHARE, ByQuery, Labels, TrustedVotes, most_competent, share_of_right_pairs
@@ -35,9 +35,9 @@ def same(found, expected):
     return np.allclose(found, expected, rtol=0, atol=1e-6, equal_nan=True)
 
 
-@given(worlds(), st.integers(1, 3), SUPPORTS)
-def test_each_query_ranks_as_the_plain_way_does(world, max_size, min_support):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 3), SUPPORTS)
+def test_each_query_ranks_as_the_plain_way_does(synthetic, max_size, min_support):
+    rows, grades, queries, documents = synthetic
     by_query, _ = learn(rows, grades, queries, max_size)
     sets = sets_of(rows, max_size)
     plain = []
@@ -56,9 +56,9 @@ def literal_deltas(by_query, min_support, leave_one_out):
         yield q, np.abs(ranks - by_query.grades)
 
 
-@given(worlds(), st.integers(1, 3), SUPPORTS, st.booleans())
-def test_competence_agrees_with_the_plain_way(world, max_size, min_support, leave_one_out):
-    rows, grades, queries, _ = world
+@given(synthetic_sets(), st.integers(1, 3), SUPPORTS, st.booleans())
+def test_competence_agrees_with_the_plain_way(synthetic, max_size, min_support, leave_one_out):
+    rows, grades, queries, _ = synthetic
     by_query, _ = learn(rows, grades, queries, max_size)
     options = {"min_support": min_support, "leave_one_out": leave_one_out}
     plain = np.array(deltas_plainly(rows, grades, queries, max_size=max_size, **options))
@@ -66,11 +66,11 @@ def test_competence_agrees_with_the_plain_way(world, max_size, min_support, leav
     assert same(found.T, plain[by_query.order])
 
 
-@given(worlds(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share", "other"]))
+@given(synthetic_sets(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share", "other"]))
 def test_the_most_competent_queries_and_their_rules_agree_with_the_plain_way(
-    world, max_size, min_support, leave_one_out, ties
+    synthetic, max_size, min_support, leave_one_out, ties
 ):
-    rows, grades, queries, documents = world
+    rows, grades, queries, documents = synthetic
     by_query, _ = learn(rows, grades, queries, max_size)
     deltas = literal_deltas(by_query, min_support, leave_one_out)
     found = most_competent(deltas, len(rows), ties, own=by_query.queries)
@@ -90,9 +90,9 @@ def test_the_most_competent_queries_and_their_rules_agree_with_the_plain_way(
     assert same(by_query.label_strengths(bins, labels, 0, n_queries, min_support=min_support), expected)
 
 
-@given(worlds(), st.integers(1, 2), SUPPORTS, st.sampled_from([0.5, 20.0]))
-def test_shrunken_lifts_agree_with_the_plain_way(world, max_size, min_support, shrink):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 2), SUPPORTS, st.sampled_from([0.5, 20.0]))
+def test_shrunken_lifts_agree_with_the_plain_way(synthetic, max_size, min_support, shrink):
+    rows, grades, queries, documents = synthetic
     by_query, training = learn(rows, grades, queries, max_size, min_support)
     options = {"max_size": max_size, "strength": training.strength, "shrink": shrink, "min_support": min_support}
 
@@ -108,9 +108,9 @@ def test_shrunken_lifts_agree_with_the_plain_way(world, max_size, min_support, s
     assert share_of_right_pairs(by_query, training, shrink) == pytest.approx(expected)
 
 
-@given(worlds(), st.integers(1, 2), SUPPORTS, st.data())
-def test_trusted_votes_are_the_mean_of_the_trusted_queries(world, max_size, min_support, data):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 2), SUPPORTS, st.data())
+def test_trusted_votes_are_the_mean_of_the_trusted_queries(synthetic, max_size, min_support, data):
+    rows, grades, queries, documents = synthetic
     by_query, training = learn(rows, grades, queries, max_size, min_support)
     numbers = st.integers(0, by_query.n_queries - 1)
     trusted = np.array(sorted(data.draw(st.sets(numbers, min_size=1))))

@@ -1,4 +1,4 @@
-"""The engine agrees with its plain twin, and with any number of threads."""
+"""The engine agrees with its plain twin, with itself in one pass, and with any number of threads."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.engine import score_plainly
-from rule_worlds import known_bins, learn, worlds
+from rule_data import check_one_pass, known_bins, learn, synthetic_sets
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
 from rulerank.rules.tables import UNIT, BinCounts, Counter, Counts, Rows
@@ -15,9 +15,9 @@ from rulerank.rules.votes import VOTES, votes_named
 pytestmark = pytest.mark.kernels
 
 
-@given(worlds(), st.integers(1, 4), st.sampled_from(sorted(VOTES)), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
-def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 4), st.sampled_from(sorted(VOTES)), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+def test_engine_agrees_with_the_plain_way(synthetic, max_size, votes, min_support):
+    rows, grades, queries, documents = synthetic
     engine = learn(rows, grades, queries, max_size, VOTES[votes], min_support)
     plain = [
         score_plainly(rows, grades, queries, d, max_size=max_size, min_support=min_support, votes=votes)
@@ -27,8 +27,22 @@ def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
 
 
+@given(synthetic_sets(), st.integers(1, 4), st.sampled_from(sorted(VOTES)))
+def test_tables_and_one_pass_give_the_same_bits(synthetic, max_size, votes):
+    rows, grades, queries, documents = synthetic
+    check_one_pass(rows, grades, queries, documents, max_size, VOTES[votes])
+
+
+def test_all_cells_are_not_there_in_one_pass():
+    engine = learn([(0, 0), (1, 1)], [0, 1], [0, 0], 2, VOTES["mean"], memory_budget=0)
+    with pytest.raises(
+        TooLargeError, match=r"the tables of all 3 feature sets take 0 MiB.* with a larger memory_budget"
+    ):
+        _ = engine.whole
+
+
 @pytest.mark.parametrize("votes", sorted(VOTES))
-def test_threads_do_not_change_a_bit(votes):
+def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 4, (700, 6))
     grades, queries = rng.integers(0, 3, 700), rng.integers(0, 9, 700)
@@ -38,11 +52,17 @@ def test_threads_do_not_change_a_bit(votes):
     expected = one.score(bins)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, VOTES[votes], n_jobs=2).score(bins))
     assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
+    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
+    monkeypatch.setattr("rulerank.rules.engine.EACH_BYTES", 30_000)
+    one_pass = learn(rows, grades, queries, 3, VOTES[votes], n_jobs=2, memory_budget=0)
+    assert np.array_equal(expected, one_pass.score(bins))
+    few = bins[:, :60]
+    assert all(map(np.array_equal, one.votes_of_each(few), one_pass.votes_of_each(few)))
 
 
-@given(worlds(), st.integers(1, 3))
-def test_counts_of_shards_add_up(world, max_size):
-    rows, grades, queries, _ = world
+@given(synthetic_sets(), st.integers(1, 3))
+def test_counts_of_shards_add_up(synthetic, max_size):
+    rows, grades, queries, _ = synthetic
     bins, grade, query = np.array(rows).T, np.array(grades), np.array(queries)
     n_grades = int(grade.max()) + 1
     whole = Rows.of(bins, grade, query)

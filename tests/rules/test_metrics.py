@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain.engine import score_plainly, theta_plainly
-from rule_worlds import known_bins, learn, worlds
+from rule_data import known_bins, learn, synthetic_sets
 from rulerank.errors import DataError
 from rulerank.rules.metrics import METRICS, check_metric, mapped_theta, theta
 from rulerank.rules.votes import MeanVotes, votes_named
@@ -45,9 +45,9 @@ def test_metrics_vote_as_worked_out_by_hand(case):
     assert votes == pytest.approx(expected, abs=1e-12)
 
 
-@given(worlds(), st.integers(1, 3), st.booleans())
-def test_all_metrics_at_once_agree_with_the_plain_way(world, max_size, mapped):
-    rows, grades, _, documents = world
+@given(synthetic_sets(), st.integers(1, 3), st.booleans())
+def test_all_metrics_at_once_agree_with_the_plain_way(synthetic, max_size, mapped):
+    rows, grades, _, documents = synthetic
     queries = [0] * len(rows)
     engine = learn(rows, grades, queries, max_size, MeanVotes(METRICS, mapped))
     found = engine.scheme.scores_by_metric(engine.sums(known_bins(engine, documents)), engine.training)
@@ -78,9 +78,9 @@ def test_lifts_have_no_metric_to_be_unmapped():
         rr.GlobalRules(mapped=False).fit([[0], [1]], [0, 1], qid=[0, 0])
 
 
-@given(worlds(), st.permutations(METRICS))
-def test_a_metric_scores_the_same_bits_alone_and_among_others(world, metrics):
-    rows, grades, _, documents = world
+@given(synthetic_sets(), st.permutations(METRICS))
+def test_a_metric_scores_the_same_bits_alone_and_among_others(synthetic, metrics):
+    rows, grades, _, documents = synthetic
     queries = [0] * len(rows)
     together = learn(rows, grades, queries, 2, MeanVotes(tuple(metrics)))
     bins = known_bins(together, documents)
@@ -91,8 +91,8 @@ def test_a_metric_scores_the_same_bits_alone_and_among_others(world, metrics):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_ranker_with_a_metric_ranks_by_it_and_comes_back_from_its_file(metric, tmp_path):
-    data = rr.make_ranking(n_queries=3, docs_per_query=8, seed=3)
-    options = {"votes": "mean", "max_size": 1, "discretizer": rr.EqualFrequency(n_bins=3)}
+    data = rr.datasets.make_ranking(n_queries=3, docs_per_query=8, seed=3)
+    options = {"votes": "mean", "max_size": 1, "discretizer": rr.discretize.EqualFrequency(n_bins=3)}
     ranker = rr.GlobalRules(metric=metric, **options).fit(data)
     confidence = rr.GlobalRules(**options).fit(data)
     assert np.array_equal(ranker.predict(data), confidence.predict(data)) == (metric == "confidence")

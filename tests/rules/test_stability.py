@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.stability import score_literally, score_stably
-from rule_worlds import known_bins, learn, worlds
+from rule_data import check_one_pass, known_bins, learn, synthetic_sets
 from rulerank.rules.engine import count
 from rulerank.rules.tables import EXTREMES, LIFTS, SUMS, THETA_UNIT, THETAS, UNIT, Rows
 from rulerank.rules.votes import AgreementVotes, ConfidenceVotes
@@ -25,9 +25,9 @@ supports = st.sampled_from([0.0, 0.1, 0.3, 1.0])
 queries_needed = st.integers(1, 4)
 
 
-@given(worlds(), st.integers(1, 3), supports, queries_needed)
-def test_the_engine_agrees_with_the_plain_way(world, max_size, min_support, min_queries):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 3), supports, queries_needed)
+def test_the_engine_agrees_with_the_plain_way(synthetic, max_size, min_support, min_queries):
+    rows, grades, queries, documents = synthetic
     engine = learn(rows, grades, queries, max_size, AgreementVotes(min_queries), min_support)
     options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries}
     plain = [score_stably(rows, grades, queries, d, **options) for d in documents]
@@ -38,9 +38,11 @@ def test_the_engine_agrees_with_the_plain_way(world, max_size, min_support, min_
 phis = st.sampled_from(["0", "0.1", "0.2", "0.3", "0.5", "1"])
 
 
-@given(worlds(), st.integers(1, 3), phis, supports, queries_needed, st.booleans())
-def test_votes_by_confidence_agree_with_exact_fractions(world, max_size, phi, min_support, min_queries, in_the_mean):
-    rows, grades, queries, documents = world
+@given(synthetic_sets(), st.integers(1, 3), phis, supports, queries_needed, st.booleans())
+def test_votes_by_confidence_agree_with_exact_fractions(
+    synthetic, max_size, phi, min_support, min_queries, in_the_mean
+):
+    rows, grades, queries, documents = synthetic
     scheme = ConfidenceVotes(SUMS if in_the_mean else EXTREMES, float(phi), min_queries)
     engine = learn(rows, grades, queries, max_size, scheme, min_support)
     options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "phi": phi}
@@ -60,7 +62,7 @@ def test_a_difference_of_exactly_phi_is_stable(n, phi):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
-def test_threads_do_not_change_a_bit(scheme):
+def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
     rng = np.random.default_rng(0)
     rows, grades, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 3, 300), np.sort(rng.integers(0, 40, 300))
     documents = rng.integers(0, 5, (1100, 6))
@@ -69,11 +71,19 @@ def test_threads_do_not_change_a_bit(scheme):
     expected = one.score(bins)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
     assert np.array_equal(expected[:50], [one.score(bins[:, i : i + 1])[0] for i in range(50)])
+    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0).score(bins))
 
 
-@given(worlds(), st.integers(1, 3))
-def test_shards_that_hold_whole_queries_add_up(world, max_size):
-    rows, grades, queries, _ = world
+@given(synthetic_sets(), st.integers(1, 3), st.sampled_from(list(SCHEMES)))
+def test_tables_and_one_pass_give_the_same_bits(synthetic, max_size, name):
+    rows, grades, queries, documents = synthetic
+    check_one_pass(rows, grades, queries, documents, max_size, SCHEMES[name])
+
+
+@given(synthetic_sets(), st.integers(1, 3))
+def test_shards_that_hold_whole_queries_add_up(synthetic, max_size):
+    rows, grades, queries, _ = synthetic
     rows, grades, queries = np.array(rows), np.array(grades), np.array(queries)
     first = queries == queries[0]
     if first.all():
@@ -85,7 +95,7 @@ def test_shards_that_hold_whole_queries_add_up(world, max_size):
         _, numbers = np.unique(queries[part], return_inverse=True)
         own = Rows.of(rows[part].T, grades[part], numbers, whole.training.n_grades).by_query(numbers)
         shards.append(count(own, whole.layout, scheme))
-    total, expected = shards[0] + shards[1], whole.counts
+    total, expected = shards[0] + shards[1], whole.whole.counts
     assert np.array_equal(total.grades, expected.grades)
     assert np.array_equal(total.expected, expected.expected)
     assert np.array_equal(total.tallies, expected.tallies)
@@ -93,7 +103,7 @@ def test_shards_that_hold_whole_queries_add_up(world, max_size):
 
 def test_tallies_are_those_of_each_query():
     rows, grades, queries = [(0,), (0,), (1,), (0,), (1,)], [2, 1, 0, 0, 1], [0, 0, 0, 1, 1]
-    counts = learn(rows, grades, queries, 1, literal(0.1)).counts
+    counts = learn(rows, grades, queries, 1, literal(0.1)).whole.counts
     assert counts.tallies[:, :LIFTS].tolist() == [[2, 1, 1, 2, 1], [2, 1, 1, 1, 1]]
     assert counts.tallies[:, LIFTS] * UNIT == pytest.approx([0.5 - 0.5, -1 + 0.5])
     assert (counts.tallies[:, THETAS:] * THETA_UNIT).tolist() == [[1, 0.5, 0.5, 1, 1, 1], [1, 1, 0, 1, 1, 1]]

@@ -12,7 +12,7 @@ from rulerank.sampling.selection import Chooser, can_look_up
 
 pytestmark = pytest.mark.kernels
 
-WORLD = rr.make_ranking(n_queries=12, docs_per_query=(5, 25), n_features=5, seed=3)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=12, docs_per_query=(5, 25), n_features=5, seed=3)
 
 
 @st.composite
@@ -67,9 +67,9 @@ def test_what_is_too_large_for_the_table_is_learned_one_by_one(monkeypatch):
         if not params:
             monkeypatch.setattr(selection_module, "MAX_CELLS", 4)
         ssar = rr.SSAR(**params)
-        plain, together = ssar.begin(WORLD), ssar.begin(WORLD)
+        plain, together = ssar.begin(SYNTHETIC), ssar.begin(SYNTHETIC)
         assert params.get("partitions") or not can_look_up(together._runs[0].counts)
-        labels = [(row, int(WORLD.y[row])) for row in range(2 * selection_module.MANY)]
+        labels = [(row, int(SYNTHETIC.y[row])) for row in range(2 * selection_module.MANY)]
         together.add_all(labels)
         for row, grade in labels:
             plain.add(row, grade)
@@ -77,7 +77,7 @@ def test_what_is_too_large_for_the_table_is_learned_one_by_one(monkeypatch):
 
 
 def test_a_wrong_label_among_many_is_named_and_nothing_is_learned():
-    selection = rr.SSAR().begin(WORLD)
+    selection = rr.SSAR().begin(SYNTHETIC)
     labels = [(row, 1) for row in range(selection_module.MANY)]
     with pytest.raises(DataError, match="row 5 is labelled already, with grade 1"):
         selection.add_all([*labels, (5, 0)])
@@ -88,11 +88,11 @@ def test_a_wrong_label_among_many_is_named_and_nothing_is_learned():
 
 def test_a_chooser_told_much_at_once_or_less_than_before_is_one_told_step_by_step():
     sampler = rr.SSAR(per_query=True)
-    chooser = Chooser(sampler, WORLD)
-    grades = {row: int(WORLD.y[row]) for row in np.random.default_rng(1).permutation(len(WORLD))[:100].tolist()}
+    chooser = Chooser(sampler, SYNTHETIC)
+    grades = {row: int(SYNTHETIC.y[row]) for row in np.random.default_rng(1).permutation(len(SYNTHETIC))[:100].tolist()}
     for kept in (grades, dict([*grades.items()][:-3]), dict([*grades.items()][5:])):
         chooser.tell(kept)
-        slow = Chooser(sampler, WORLD)
+        slow = Chooser(sampler, SYNTHETIC)
         for row, grade in kept.items():
             slow.add(row, grade)
         assert state(chooser._selection) == state(slow._selection)

@@ -10,7 +10,7 @@ from rulerank.errors import DataError
 
 pytestmark = pytest.mark.kernels
 
-WORLD = rr.make_ranking(n_queries=6, docs_per_query=(5, 8), n_features=6, seed=2)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=6, docs_per_query=(5, 8), n_features=6, seed=2)
 kinds = pytest.mark.parametrize(
     "params", [{}, {"partitions": 3}, {"per_query": True}, {"partitions": 2, "per_query": True}], ids=str
 )
@@ -44,7 +44,7 @@ def test_any_labels_and_any_skips_lead_to_the_row_with_the_fewest_rules_among_th
 @kinds
 def test_asking_changes_nothing(params):
     ssar = rr.SSAR(**params)
-    quiet, asked = ssar.begin(WORLD), ssar.begin(WORLD)
+    quiet, asked = ssar.begin(SYNTHETIC), ssar.begin(SYNTHETIC)
     while (row := quiet.next()) is not None:
         assert asked.next() == row
         other = asked.next(skip={row})
@@ -52,16 +52,16 @@ def test_asking_changes_nothing(params):
         assert asked.next(skip=[row, other] if other is not None else [row]) not in (row, other) or other is None
         assert asked.next(skip={row}) == other
         assert asked.next() == row
-        quiet.add(row, WORLD.y[row])
-        asked.add(row, WORLD.y[row])
+        quiet.add(row, SYNTHETIC.y[row])
+        asked.add(row, SYNTHETIC.y[row])
     assert asked.next() is None
-    assert quiet.order.tolist() == asked.order.tolist() == ssar.select(WORLD, WORLD.y.__getitem__).tolist()
+    assert quiet.order.tolist() == asked.order.tolist() == ssar.select(SYNTHETIC, SYNTHETIC.y.__getitem__).tolist()
 
 
 @kinds
 def test_a_judge_who_skips_often_still_comes_to_an_end_and_can_go_back(params):
     ssar = rr.SSAR(**params)
-    selection = ssar.begin(WORLD)
+    selection = ssar.begin(SYNTHETIC)
     skip, n_asked = set(), 0
     while (row := selection.next(skip)) is not None:
         assert row not in skip
@@ -70,23 +70,23 @@ def test_a_judge_who_skips_often_still_comes_to_an_end_and_can_go_back(params):
         if n_asked % 3 == 0:
             skip.add(row)
         else:
-            selection.add(row, WORLD.y[row])
-    again = ssar.begin(WORLD, start=(selection.order, selection.grades))
+            selection.add(row, SYNTHETIC.y[row])
+    again = ssar.begin(SYNTHETIC, start=(selection.order, selection.grades))
     assert again.next() == selection.next()
     assert again.next(skip) is None
     assert again.n_rules.tolist() == selection.n_rules.tolist()
     assert again.closeness == selection.closeness
     while (row := again.next()) is not None:  # those that were skipped can still be labelled
-        again.add(row, WORLD.y[row])
+        again.add(row, SYNTHETIC.y[row])
     assert again.closeness == 1.0
 
 
 @kinds
 def test_closeness_runs_from_nothing_to_one(params):
-    selection = rr.SSAR(**params).begin(WORLD)
+    selection = rr.SSAR(**params).begin(SYNTHETIC)
     seen = [selection.closeness]
     while (row := selection.next()) is not None:
-        selection.add(row, WORLD.y[row])
+        selection.add(row, SYNTHETIC.y[row])
         seen.append(selection.closeness)
     assert seen[0] == 0.0
     assert seen[-1] == 1.0

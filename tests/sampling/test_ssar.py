@@ -95,10 +95,10 @@ def test_the_choice_is_that_of_the_method_spelt_out_also_after_a_break(pool, par
 
 
 def test_n_rules_are_those_the_row_had_when_it_was_chosen():
-    data = rr.make_ranking(n_queries=4, docs_per_query=(5, 8), n_features=5, seed=1)
+    data = rr.datasets.make_ranking(n_queries=4, docs_per_query=(5, 8), n_features=5, seed=1)
     ssar = rr.SSAR()
     ssar.select(data, data.y.__getitem__)
-    pool = rr.TUBE().fit_transform(data.X).tolist()
+    pool = rr.discretize.TUBE().fit_transform(data.X).tolist()
     labels = {}
     for row, grade, n_rules in zip(ssar.order_.tolist(), ssar.grades_.tolist(), ssar.n_rules_.tolist(), strict=True):
         assert n_rules == n_rules_plainly(pool, labels, row, 2)
@@ -106,7 +106,7 @@ def test_n_rules_are_those_the_row_had_when_it_was_chosen():
 
 
 def test_the_pool_may_be_an_array_a_frame_or_a_data_set():
-    data = rr.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6, seed=3)
+    data = rr.datasets.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6, seed=3)
     ask = data.y.__getitem__
     names = list(data.feature_names)
     for params in ({}, {"per_query": True}, {"partitions": 3}, {"partitions": 2, "per_query": True}):
@@ -120,7 +120,7 @@ def test_the_pool_may_be_an_array_a_frame_or_a_data_set():
 
 def test_the_number_of_threads_does_not_change_the_choice(monkeypatch):
     monkeypatch.setattr("rulerank.sampling.rule_counts.ROWS_PER_THREAD", 10)
-    data = rr.make_ranking(n_queries=10, docs_per_query=(10, 20), n_features=8)
+    data = rr.datasets.make_ranking(n_queries=10, docs_per_query=(10, 20), n_features=8)
     for params in ({}, {"partitions": 2, "per_query": True}):
         orders = [rr.SSAR(**params, n_jobs=n).select(data, data.y.__getitem__, budget=12).tolist() for n in (1, 3)]
         assert orders[0] == orders[1]
@@ -134,7 +134,7 @@ def test_per_query_takes_turns_with_two_documents_at_first():
 
 
 def test_what_was_answered_before_an_interruption_stays():
-    data = rr.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6)
+    data = rr.datasets.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6)
     ssar = rr.SSAR()
     whole = ssar.select(data, data.y.__getitem__).tolist()
 
@@ -159,7 +159,7 @@ def test_grades_may_come_as_text_or_floats():
 
 
 def test_features_may_be_put_on_one_scale_by_query_first():
-    data = rr.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6)
+    data = rr.datasets.make_ranking(n_queries=5, docs_per_query=(6, 9), n_features=6)
     scaled = normalize_by_query(data.X, query_index(data.qid)[0], "zscore")
     params = {"per_query": True, "discretizer": "equal_width"}
     expected = rr.SSAR(**params).select(scaled, data.y.__getitem__, data.qid).tolist()

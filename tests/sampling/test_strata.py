@@ -1,4 +1,4 @@
-"""Strata: one document of each stratum of today's rank, query after query, the same for the same seed."""
+"""Strata: one document of each stratum of the baseline's rank, query after query, the same for the same seed."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from rulerank.sampling.strata import LAST_PLACES, N_STRATA
 
 @pytest.fixture(scope="module")
 def data():
-    return rr.make_ranking(n_queries=8, docs_per_query=50, n_features=4, seed=1)
+    return rr.datasets.make_ranking(n_queries=8, docs_per_query=50, n_features=4, seed=1)
 
 
 def places(data, column, sign=1):
@@ -21,9 +21,9 @@ def places(data, column, sign=1):
     return found
 
 
-@pytest.mark.parametrize(("today", "sign"), [("bm25_body", 1), ("-bm25_body", -1), (0, 1)])
-def test_each_query_gives_one_document_of_each_stratum(data, today, sign):
-    order = rr.Strata(today=today).select(data, lambda row: 0, budget=80)
+@pytest.mark.parametrize(("baseline", "sign"), [("bm25_body", 1), ("-bm25_body", -1), (0, 1)])
+def test_each_query_gives_one_document_of_each_stratum(data, baseline, sign):
+    order = rr.StratifiedSampler(baseline=baseline).select(data, lambda row: 0, budget=80)
     stratum = np.searchsorted(LAST_PLACES, places(data, 0, sign)[order])
     for turn in range(8):
         block = order[10 * turn : 10 * turn + 10]
@@ -33,66 +33,69 @@ def test_each_query_gives_one_document_of_each_stratum(data, today, sign):
 
 
 def test_all_documents_come_in_the_end_and_none_twice(data):
-    ranker = rr.Strata(today=0)
+    ranker = rr.StratifiedSampler(baseline=0)
     order = ranker.select(data, lambda row: 0)
     assert sorted(order.tolist()) == list(range(len(data)))
     assert ranker.stop_ == "natural"
 
 
 def test_queries_come_in_an_order_that_depends_on_the_seed_and_not_on_the_file(data):
-    first = rr.Strata(today=0).select(data, lambda row: 0, budget=80)
+    first = rr.StratifiedSampler(baseline=0).select(data, lambda row: 0, budget=80)
     turned = data[np.arange(len(data))[::-1]]
-    again = rr.Strata(today=0).select(turned, lambda row: 0, budget=80)
-    other = rr.Strata(today=0, seed=1).select(data, lambda row: 0, budget=80)
+    again = rr.StratifiedSampler(baseline=0).select(turned, lambda row: 0, budget=80)
+    other = rr.StratifiedSampler(baseline=0, seed=1).select(data, lambda row: 0, budget=80)
     queries = [list(dict.fromkeys(one.tolist())) for one in (data.qid[first], turned.qid[again], data.qid[other])]
     assert queries[0] == queries[1] != queries[2]
     assert [data.docid[row] for row in first] == [turned.docid[row] for row in again]
 
 
 def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
-    whole = rr.Strata(today=0).select(data, lambda row: row % 3, budget=30)
-    begun = rr.Strata(today=0).select(data, lambda row: row % 3, budget=12)
-    rest = rr.Strata(today=0).select(data, lambda row: row % 3, budget=18, start=(begun, begun % 3))
+    whole = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=30)
+    begun = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=12)
+    rest = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=18, start=(begun, begun % 3))
     assert rest.tolist() == whole.tolist()
-    selection = rr.Strata(today=0).begin(data)
+    selection = rr.StratifiedSampler(baseline=0).begin(data)
     assert selection.next(skip=whole[:3].tolist()) == whole[3]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "strata are those of today's ranking: say which feature it is, such as today='bm25'"),
-        ({"today": "bm26"}, "baseline ranking: there is no feature 'bm26'; the data has bm25_body"),
-        ({"today": 0, "seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({}, "strata are those of the baseline ranking: say which feature it is, such as baseline='bm25'"),
+        ({"baseline": "bm26"}, "baseline ranking: there is no feature 'bm26'; the data has bm25_body"),
+        ({"baseline": 0, "seed": -1}, "seed must be a whole number from 0: got -1"),
     ],
 )
 def test_mistakes_are_named(data, options, message):
     with pytest.raises(DataError, match=message):
-        rr.Strata(**options).begin(data)
+        rr.StratifiedSampler(**options).begin(data)
 
 
 def test_queries_are_needed_and_documents_too():
     with pytest.raises(DataError, match="queries are visited in turn: give the query of each row, qid=qid"):
-        rr.Strata(today=0).begin([[1.0]])
+        rr.StratifiedSampler(baseline=0).begin([[1.0]])
     with pytest.raises(DataError, match="expected documents to choose from"):
-        rr.Strata(today=0).begin(np.zeros((0, 2)), qid=[])
+        rr.StratifiedSampler(baseline=0).begin(np.zeros((0, 2)), qid=[])
 
 
-def test_todays_ranking_may_be_a_score_of_each_row(data):
-    named = rr.Strata(today="bm25_title", seed=3).select(data, lambda row: 0, budget=40)
+def test_the_baseline_ranking_may_be_a_score_of_each_row(data):
+    named = rr.StratifiedSampler(baseline="bm25_title", seed=3).select(data, lambda row: 0, budget=40)
     column = data.X[:, data.feature_names.index("bm25_title")]
     for scores in (column, column.tolist()):
-        assert rr.Strata(today=scores, seed=3).select(data, lambda row: 0, budget=40).tolist() == named.tolist()
+        assert (
+            rr.StratifiedSampler(baseline=scores, seed=3).select(data, lambda row: 0, budget=40).tolist()
+            == named.tolist()
+        )
 
 
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ([1.0], "today must have one entry per row"),
-        (["x"] * 400, "today must be a feature, a model, or a score of each row: got values that are no numbers"),
-        ([float("nan")] * 400, "today's scores must be finite numbers: got nan at row 0"),
+        ([1.0], "baseline must have one entry per row"),
+        (["x"] * 400, "baseline: a score of each row must be a number: got other values"),
+        ([float("nan")] * 400, "the baseline scores must be finite numbers: got nan at row 0"),
     ],
 )
 def test_scores_that_are_none_are_refused(data, scores, message):
     with pytest.raises(DataError, match=message):
-        rr.Strata(today=scores).select(data, lambda row: 0)
+        rr.StratifiedSampler(baseline=scores).select(data, lambda row: 0)

@@ -8,22 +8,22 @@ import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
-from parts_worlds import cut, small_world
+from parts_data import cut, small_synthetic
 from rulerank.dataset import Shown
 from rulerank.errors import DataError, ReadError, TooLargeError
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for number, part in enumerate(cut(small_world(), 4)):
-        rr.write_table(part, tmp_path / f"{number}.parquet")
+    for number, part in enumerate(cut(small_synthetic(), 4)):
+        rr.io.write_table(part, tmp_path / f"{number}.parquet")
     return tmp_path
 
 
 def refused(folder, match, error=(DataError, ReadError), ranker=None, **options):
     ranker = rr.GlobalRules() if ranker is None else ranker
     with pytest.raises(error, match=match):
-        rr.fit_parts(ranker, folder, **options)
+        rr.scale.fit_partitions(ranker, folder, **options)
     assert not hasattr(ranker, "params_")
 
 
@@ -107,7 +107,7 @@ def test_memory_must_be_a_number(folder):
 
 
 def test_other_categories_in_a_data_set_are_named():
-    data = small_world()
+    data = small_synthetic()
     codes = type(data)(np.zeros((4, 1)), [0, 1, 0, 1], list("aabb"), categories={"f1": ("red",)})
     other = type(data)(np.zeros((4, 1)), [0, 1, 0, 1], list("ccdd"), categories={"f1": ("blue",)})
     refused([codes, other], r"^part 2: the feature 'f1' has the categories blue, and the categories red in the first")
@@ -124,7 +124,7 @@ def test_a_part_with_clicks_is_named_wherever_it_is(folder, number):
 
 
 def test_clicks_among_data_sets_and_files_of_text_are_named_too(folder):
-    parts = cut(small_world(), 4)
+    parts = cut(small_synthetic(), 4)
     ones = np.ones(len(parts[2]), dtype=int)
     refused([*parts[:2], replace(parts[2], shown=Shown(ones, ones, ones))], "^part 3 carries clicks, which are learned")
     change(folder, 2, **CLICKS)
@@ -134,7 +134,7 @@ def test_clicks_among_data_sets_and_files_of_text_are_named_too(folder):
 
 
 def test_a_table_with_clicks_is_scored_and_measured_in_parts_all_the_same(folder):
-    ranker = rr.GlobalRules().fit(small_world())
-    before = rr.evaluate_parts(ranker, folder).means
+    ranker = rr.GlobalRules().fit(small_synthetic())
+    before = rr.scale.evaluate_partitions(ranker, folder).means
     change(folder, 2, **CLICKS)
-    assert rr.evaluate_parts(ranker, folder).means == before
+    assert rr.scale.evaluate_partitions(ranker, folder).means == before

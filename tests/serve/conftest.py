@@ -7,7 +7,7 @@ from served_rankers import RANKERS
 
 @pytest.fixture(scope="session")
 def shop():
-    return rr.make_shop(n_products=200, n_queries=30, seed=1)
+    return rr.datasets.make_shop(n_products=200, n_queries=30, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -26,32 +26,32 @@ def reranker(ranker, features):
 
 
 @pytest.fixture(scope="session")
-def world():
-    return rr.make_ranking(n_queries=12, docs_per_query=20, n_features=6, seed=3)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=12, docs_per_query=20, n_features=6, seed=3)
 
 
 @pytest.fixture(scope="session")
-def dicts(world):
+def dicts(synthetic):
     """The documents of one query as a service gets them."""
-    rows = np.flatnonzero(world.qid == world.qid[0])
+    rows = np.flatnonzero(synthetic.qid == synthetic.qid[0])
     return [
         {"id": f"d{row}"}
         | {
             name: None if value != value else value
-            for name, value in zip(world.feature_names, world.X[row].tolist(), strict=True)
+            for name, value in zip(synthetic.feature_names, synthetic.X[row].tolist(), strict=True)
         }
         for row in rows
     ]
 
 
 @pytest.fixture(scope="session")
-def rerankers(world):
+def rerankers(synthetic):
     """A reranker of ready features by the name of its ranker, fitted when it is first asked for."""
     made = {}
 
     def make(name):
         if name not in made:
-            made[name] = rr.Reranker(RANKERS[name]().fit(world))
+            made[name] = rr.Reranker(RANKERS[name]().fit(synthetic))
         return made[name]
 
     return make

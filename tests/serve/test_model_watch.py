@@ -14,8 +14,8 @@ from rulerank.serve import model_watch
 
 
 @pytest.fixture(scope="module")
-def models(world):
-    return [rr.Reranker(made.fit(world)) for made in (rr.GlobalRules(), rr.QueryIntercepts(missing="mean"))]
+def models(synthetic):
+    return [rr.Reranker(made.fit(synthetic)) for made in (rr.GlobalRules(), rr.QueryIntercepts(missing="mean"))]
 
 
 @pytest.fixture
@@ -117,32 +117,32 @@ def test_where_no_thread_can_be_started_the_model_stays(models, path, monkeypatc
     with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "rulerank.serve"):
         patched.setattr(threading.Thread, "start", no_thread)
         assert watched.current().version == models[0].version
-    assert "the new model is not read: can't start new thread" in caplog.text
+    assert "the new model was not loaded: can't start new thread" in caplog.text
     assert watched.refresh().version == models[1].version
 
 
-def test_a_ranker_is_watched_beside_features_and_a_reranker_keeps_its_own(ranker, features, shop, tmp_path, world):
+def test_a_ranker_is_watched_beside_features_and_a_reranker_keeps_its_own(ranker, features, shop, tmp_path, synthetic):
     path, query = tmp_path / "ranker.rulerank", shop.queries.texts[0]
     ranker.save(path)
-    watched = rr.Reranker.watch(path, features, today="bm25(title)", every=0)
-    assert watched.today.feature == "bm25(title)"
+    watched = rr.Reranker.watch(path, features, baseline="bm25(title)", every=0)
+    assert watched.baseline.feature == "bm25(title)"
     assert len(watched.rank(query))
-    rr.GlobalRules().fit(world).save(path)  # a model of other features
-    assert "the ranker reads 6 features that these TextFeatures do not give" in watched.refresh().problem
+    rr.GlobalRules().fit(synthetic).save(path)  # a model of other features
+    assert "the ranker needs 6 features that these TextFeatures do not compute" in watched.refresh().problem
     assert len(watched.rank(query))
-    rr.Reranker(ranker, features, today="price").save(path)
+    rr.Reranker(ranker, features, baseline="price").save(path)
     watched = rr.Reranker.watch(path)
-    assert (watched.today.feature, watched.features.feature_names_) == ("price", features.feature_names_)
-    assert rr.Reranker.watch(path, today="rating").today.feature == "rating"
+    assert (watched.baseline.feature, watched.features.feature_names_) == ("price", features.feature_names_)
+    assert rr.Reranker.watch(path, baseline="rating").baseline.feature == "rating"
 
 
 def test_what_is_no_model_is_refused_at_the_start(features, tmp_path):
     with pytest.raises(ModelFileError, match="there is no such file"):
         rr.Reranker.watch(tmp_path / "none.rulerank")
     features.save(tmp_path / "text.rulerank")
-    with pytest.raises(ModelFileError, match="expected a Reranker or a ranker: it holds TextFeatures"):
+    with pytest.raises(ModelFileError, match="expected a Reranker or a ranker: got TextFeatures"):
         rr.Reranker.watch(tmp_path / "text.rulerank")
-    with pytest.raises(DataError, match="every must be the seconds between two looks at the file, a number from 0 to"):
+    with pytest.raises(DataError, match="every must be the seconds between two checks of the file, a number from 0 to"):
         rr.Reranker.watch(tmp_path / "text.rulerank", every=-1)
 
 
@@ -192,9 +192,9 @@ def test_threads_may_share_one_index(reranker, shop):
     assert all(one == expected for one in found)
 
 
-def test_a_model_that_was_read_has_its_tables_before_the_first_request(world, tmp_path, monkeypatch):
-    rr.Reranker(rr.GlobalRules().fit(world)).save(tmp_path / "model.rulerank")
+def test_a_model_that_was_read_has_its_tables_before_the_first_request(synthetic, tmp_path, monkeypatch):
+    rr.Reranker(rr.GlobalRules().fit(synthetic)).save(tmp_path / "model.rulerank")
     watched = rr.Reranker.watch(tmp_path / "model.rulerank", every=3600)
     monkeypatch.setattr("rulerank.rankers.global_rules.additive_tables", None)  # nobody makes them now
-    docs = [dict(zip(world.feature_names, row, strict=True)) for row in np.nan_to_num(world.X[:3]).tolist()]
+    docs = [dict(zip(synthetic.feature_names, row, strict=True)) for row in np.nan_to_num(synthetic.X[:3]).tolist()]
     assert all(result.reasons for result in watched.rank("", docs))

@@ -15,8 +15,8 @@ from rulerank.errors import DataError
 from served_rankers import EXPLAINED, RANKERS
 
 
-def as_dataset(world, rows):
-    return rr.Dataset(rows, np.zeros(len(rows)), np.zeros(len(rows)), feature_names=world.feature_names)
+def as_dataset(synthetic, rows):
+    return rr.Dataset(rows, np.zeros(len(rows)), np.zeros(len(rows)), feature_names=synthetic.feature_names)
 
 
 values = st.one_of(
@@ -32,11 +32,11 @@ values = st.one_of(
 @pytest.mark.parametrize("name", RANKERS)
 @settings(max_examples=10)
 @given(cells=st.lists(st.lists(values, min_size=6, max_size=6), min_size=1, max_size=12), data=st.data())
-def test_scores_are_those_of_predict_bit_for_bit(rerankers, world, name, cells, data):
+def test_scores_are_those_of_predict_bit_for_bit(rerankers, synthetic, name, cells, data):
     reranker = rerankers(name)
     X = [[math.nan if value is None else float(value) for value in row] for row in cells]
-    expected = reranker.ranker.predict(as_dataset(world, X), qid=np.zeros(len(X)))
-    docs = [dict(zip(world.feature_names, row, strict=True)) for row in cells]
+    expected = reranker.ranker.predict(as_dataset(synthetic, X), qid=np.zeros(len(X)))
+    docs = [dict(zip(synthetic.feature_names, row, strict=True)) for row in cells]
     if data.draw(st.booleans()):
         docs = [{"id": number, "features": doc} for number, doc in enumerate(docs)]
     found = reranker.rank("any", docs, top=None)
@@ -48,9 +48,9 @@ def test_scores_are_those_of_predict_bit_for_bit(rerankers, world, name, cells, 
 
 
 @pytest.mark.parametrize("name", ["GlobalRules", "GlobalRules, rank"])
-def test_arrays_frames_and_data_sets_score_as_the_data_set_of_their_rows(rerankers, world, name):
+def test_arrays_frames_and_data_sets_score_as_the_data_set_of_their_rows(rerankers, synthetic, name):
     reranker = rerankers(name)
-    one = world[world.qid == world.qid[0]]
+    one = synthetic[synthetic.qid == synthetic.qid[0]]
     expected = reranker.ranker.predict(one)
     columns = dict(zip(one.feature_names, one.X.T, strict=True))
     shuffled = one.feature_names[::-1]
@@ -114,8 +114,8 @@ def test_equal_scores_keep_the_order_in_which_documents_came(rerankers, dicts):
     assert len(set(found.scores)) == 1
 
 
-def test_a_list_of_nothing_gives_nothing(rerankers, reranker, world):
-    for docs in ([], (), np.empty((0, 6)), pl.DataFrame({name: [] for name in world.feature_names})):
+def test_a_list_of_nothing_gives_nothing(rerankers, reranker, synthetic):
+    for docs in ([], (), np.empty((0, 6)), pl.DataFrame({name: [] for name in synthetic.feature_names})):
         found = rerankers("GlobalRules, rank").rank("", docs)
         assert list(found) == []
         assert found.n_docs == 0
@@ -144,7 +144,7 @@ def test_an_answer_is_a_list_and_plain_values(rerankers, dicts):
     assert plain["version"] == rerankers("GlobalRules").version
     assert plain["n_docs"] == len(dicts)
     first = plain["results"][0]
-    assert list(first) == ["id", "score", "rank", "today", "features", "reasons"]
+    assert list(first) == ["id", "score", "rank", "baseline_rank", "features", "reasons"]
     assert first["features"] == {name: dicts[found[0].place][name] for name in first["features"]}
     assert found[0].document == dicts[found[0].place]
     assert "reasons" not in found[0].to_dict(n_reasons=0)
@@ -157,7 +157,7 @@ def test_documents_without_ids_are_called_by_their_places(rerankers, dicts):
     docs[1]["id"] = 0
     found = rerankers("GlobalRules").rank("", docs, top=None)
     assert {result.place: result.id for result in found} == {0: "0", 1: "0", 2: "2"}
-    with pytest.raises(DataError, match=r"the document '0' is in docs 2 times: say which by its place, such as doc=0"):
+    with pytest.raises(DataError, match=r"the document '0' is in docs 2 times: give its index, such as doc=0"):
         rerankers("GlobalRules").explain("", "0", docs=docs)
     assert rerankers("GlobalRules").explain("", 1, docs=docs).document == "0"
 
@@ -165,9 +165,9 @@ def test_documents_without_ids_are_called_by_their_places(rerankers, dicts):
 # what is refused
 
 
-def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(world):
-    reranker = rr.Reranker(rr.GlobalRules().fit(world.X, world.y, qid=world.qid))
-    X = world.X[:5]
+def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(synthetic):
+    reranker = rr.Reranker(rr.GlobalRules().fit(synthetic.X, synthetic.y, qid=synthetic.qid))
+    X = synthetic.X[:5]
     expected = reranker.rank("", X, top=None)
     names = [f"f{column + 1}" for column in range(6)]
     found = reranker.rank("", [dict(zip(names, row, strict=True)) for row in X.tolist()], top=None)
@@ -176,30 +176,30 @@ def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(world):
 
 
 @pytest.mark.parametrize("make", [lambda X, names: X, lambda X, names: pd.DataFrame(X, columns=names)])
-def test_todays_ranking_is_found_in_arrays_and_frames(rerankers, world, make):
-    X = world.X[:8]
-    found = rerankers("Anchored").rank("", make(X, world.feature_names), top=None)
-    by_today = sorted(found, key=lambda result: result.today)
-    assert [result.place for result in by_today] == np.argsort(-X[:, 0], kind="stable").tolist()
+def test_the_baseline_ranking_is_found_in_arrays_and_frames(rerankers, synthetic, make):
+    X = synthetic.X[:8]
+    found = rerankers("Anchored").rank("", make(X, synthetic.feature_names), top=None)
+    by_baseline = sorted(found, key=lambda result: result.baseline_rank)
+    assert [result.place for result in by_baseline] == np.argsort(-X[:, 0], kind="stable").tolist()
 
 
-def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(world):
+def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(synthetic):
     import warnings
 
-    frame = pd.DataFrame(world.X, columns=world.feature_names)
-    reranker = rr.Reranker(rr.GlobalRules().fit(frame, world.y, qid=world.qid))
+    frame = pd.DataFrame(synthetic.X, columns=synthetic.feature_names)
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, synthetic.y, qid=synthetic.qid))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         reranker.warm()
 
 
-def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_today(tmp_path):
-    world = rr.make_ranking(n_queries=10, n_features=3, seed=0)
-    clicks = rr.QueryIntercepts(l2=1.0, missing="mean").fit(world)
-    model = rr.Reranker(rr.Anchored(today=clicks).fit(world[:50]))
-    assert model.today is None
+def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_baseline(tmp_path):
+    synthetic = rr.datasets.make_ranking(n_queries=10, n_features=3, seed=0)
+    clicks = rr.QueryIntercepts(l2=1.0, missing="mean").fit(synthetic)
+    model = rr.Reranker(rr.Anchored(baseline=clicks).fit(synthetic[:50]))
+    assert model.baseline is None
     model.save(tmp_path / "model.rulerank")
-    docs = [dict(zip(world.feature_names, row, strict=True)) for row in np.nan_to_num(world.X[:5]).tolist()]
+    docs = [dict(zip(synthetic.feature_names, row, strict=True)) for row in np.nan_to_num(synthetic.X[:5]).tolist()]
     again = rr.load(tmp_path / "model.rulerank")
     assert [one.score for one in again.rank("q", docs)] == [one.score for one in model.rank("q", docs)]
 

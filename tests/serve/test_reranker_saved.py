@@ -1,4 +1,4 @@
-"""A reranker in a file: the same bits, today's ranking, and what does not fit."""
+"""A reranker in a file: the same bits, the baseline ranking, and what does not fit."""
 
 import pytest
 
@@ -25,23 +25,23 @@ def test_a_saved_reranker_gives_the_same_bits(reranker, query, tmp_path):
     assert load_ranker(path).predict(again.features.for_query(query)).size
 
 
-def test_todays_ranking_is_saved(ranker, features, world, tmp_path):
+def test_the_baseline_ranking_is_saved(ranker, features, synthetic, tmp_path):
     path = tmp_path / "model.rulerank"
-    for today in ("-price", "+rating", 3):
-        made = rr.Reranker(ranker, features, today)
+    for baseline in ("-price", "+rating", 3):
+        made = rr.Reranker(ranker, features, baseline)
         made.save(path)
-        assert load(path).today == made.today
-    for today in ("engine_rank", "+engine_rank", None):
-        made = rr.Reranker(rr.GlobalRules().fit(world), today=today)
+        assert load(path).baseline == made.baseline
+    for baseline in ("engine_rank", "+engine_rank", None):
+        made = rr.Reranker(rr.GlobalRules().fit(synthetic), baseline=baseline)
         made.save(path)
-        assert load(path).today == made.today
+        assert load(path).baseline == made.baseline
 
 
-def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(world, dicts, tmp_path):
+def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(synthetic, dicts, tmp_path):
     class Own(rr.GlobalRules):
         pass
 
-    reranker = rr.Reranker(Own().fit(world))
+    reranker = rr.Reranker(Own().fit(synthetic))
     assert reranker.rank("", dicts).version == "unsaved"
     with pytest.raises(DataError, match="a model file holds one of"):
         reranker.save(tmp_path / "model.rulerank")
@@ -55,10 +55,10 @@ def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(world, dicts, tmp_path
         (lambda state: state.update(ranker=state["features"]), "ranker must be a fitted ranker"),
         (lambda state: state.update(features=state["ranker"]), "features must be a fitted TextFeatures"),
         (lambda state: state.update(features=7), "does not describe a Reranker"),
-        (lambda state: state.update(today="nope"), "baseline ranking: there is no feature 'nope'"),
-        (lambda state: state["ranker"]["state"]["feature_names"].__setitem__(0, "f1"), "do not give: f1"),
+        (lambda state: state.update(baseline="nope"), "baseline ranking: there is no feature 'nope'"),
+        (lambda state: state["ranker"]["state"]["feature_names"].__setitem__(0, "f1"), "do not compute: f1"),
         (lambda state: state["ranker"]["state"]["feature_names"].pop(), "number of features"),
-        (lambda state: state.pop("today"), "does not describe a Reranker: 'today'"),
+        (lambda state: state.pop("baseline"), "does not describe a Reranker: 'baseline'"),
     ],
 )
 def test_a_file_whose_parts_do_not_fit_is_refused(reranker, tmp_path, monkeypatch, change, message):

@@ -20,7 +20,7 @@ def test_the_index_gives_the_candidates_when_no_documents_are_named(reranker, fe
     assert len(found) == len(data)
     assert {result.id: result.score for result in found} == dict(zip(data.docid, expected, strict=True))
     assert [data.docid[result.place] for result in found] == found.ids
-    assert [result.today for result in found] == [result.place + 1 for result in found]
+    assert [result.baseline_rank for result in found] == [result.place + 1 for result in found]
 
 
 def test_ids_and_dicts_of_the_same_documents_score_alike(reranker, shop, query):
@@ -61,7 +61,7 @@ def test_ready_features_may_come_where_there_are_texts(reranker, features, query
     assert reranker.rank(query, docs, top=None).scores == found.scores
     data = features.for_query(query)
     assert sorted(reranker.rank(query, data, top=None).scores) == sorted(found.scores)
-    with pytest.raises(DataError, match="docs must all bring features, or none of them: 1 of 2 do"):
+    with pytest.raises(DataError, match="all docs must have features, or none: 1 of 2 have them"):
         reranker.rank(query, [docs[0], {"title": "tent"}])
 
 
@@ -114,9 +114,9 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
         found = features.for_query(text, top=10).docid
         lines += [f"{qid} Q0 {one} {place} {20 - place}.5 engine" for place, one in enumerate(found, start=1)]
     (tmp_path / "engine.run").write_text("\n".join(lines))
-    pairs = rr.read_pairs(str(tmp_path / "engine.run"))
+    pairs = rr.io.read_pairs(str(tmp_path / "engine.run"))
     data = shop.graded(features.dataset(shop.queries, pairs=pairs))
-    reranker = rr.Reranker(rr.GlobalRules().fit(data), features, today="engine_rank")
+    reranker = rr.Reranker(rr.GlobalRules().fit(data), features, baseline="engine_rank")
     assert {"engine_rank", "engine_score"} <= {*reranker.feature_names}
     rows = data[data.qid == shop.queries.ids[0]]
     docs = [
@@ -126,7 +126,7 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
     found = reranker.rank(query, docs, top=None)
     expected = reranker.ranker.predict(rows)
     assert [expected[result.place] for result in found] == found.scores
-    assert [result.today for result in found] == [result.place + 1 for result in found]
+    assert [result.baseline_rank for result in found] == [result.place + 1 for result in found]
     texts = {doc["id"]: doc for doc in shop.documents}
     assert reranker.rank(query, [texts[doc["id"]] | doc for doc in docs], top=None).scores == found.scores
     assert reranker.explain(query, docs[0]).score == next(one.score for one in found if one.place == 0)
@@ -134,14 +134,14 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
     again = load(tmp_path / "model.rulerank")
     assert again.rank(query, docs, top=None).to_dict() == found.to_dict()
     for without in (None, found.ids):
-        with pytest.raises(DataError, match="the ranker reads engine_rank, engine_score, which documents must bring: "):
+        with pytest.raises(DataError, match="the ranker needs engine_rank, engine_score with the documents: "):
             reranker.rank(query, without)
     with pytest.raises(DataError, match="the documents lack 1 of the 2 features of the model: engine_score; give null"):
         reranker.rank(query, [{"id": found.ids[0], "engine_rank": 1}])
 
 
 def test_whole_numbers_are_ids(ranker, shop):
-    numbers = rr.Texts([str(number) for number in range(200)], shop.texts.fields)
+    numbers = rr.Documents([str(number) for number in range(200)], shop.texts.fields)
     reranker = rr.Reranker(ranker, rr.TextFeatures().fit(numbers))
     assert sorted(reranker.rank("tent", [1, np.int64(2)]).ids) == ["1", "2"]
 
@@ -154,9 +154,9 @@ def test_whole_numbers_are_ids(ranker, shop):
         (7, "docs must be a list of ids or of dicts of fields: got one int"),
         (
             [{"title": "tent"}, "p0001"],
-            "docs must be ids, or dicts of fields, all of one kind: number 1 is a str, the first a dict",
+            "docs must be all ids or all dicts of fields: number 1 is a str, the first a dict",
         ),
-        ([1.5], "docs must be ids, or dicts of fields, all of one kind: number 0 is a float, the first a float"),
+        ([1.5], "docs must be all ids or all dicts of fields: number 0 is a float, the first a float"),
         ([{"title": {}}], "row 0: field 'title' must hold text, a number, or a list"),
     ],
     ids=str,
@@ -173,41 +173,43 @@ def test_an_empty_document_and_one_of_a_megabyte_are_ranked(reranker, query):
     assert len(reranker.rank(long, ["p0001"])) == 1
 
 
-# today's ranking
+# the baseline ranking
 
 
-def test_todays_rank_is_that_of_the_named_feature(ranker, features, query):
-    reranker = rr.Reranker(ranker, features, today="-price")
+def test_the_baselines_rank_is_that_of_the_named_feature(ranker, features, query):
+    reranker = rr.Reranker(ranker, features, baseline="-price")
     found = reranker.rank(query, top=None)
-    price = [result.features["price"] for result in sorted(found, key=lambda result: result.today)]
+    price = [result.features["price"] for result in sorted(found, key=lambda result: result.baseline_rank)]
     assert price == sorted(price)
     with pytest.raises(DataError, match="baseline ranking: there is no feature 'bm25'; the data has grams"):
-        rr.Reranker(ranker, features, today="bm25")
+        rr.Reranker(ranker, features, baseline="bm25")
 
 
-def test_documents_may_bring_todays_score_along(world, dicts):
-    ranker = rr.GlobalRules().fit(world)
-    reranker = rr.Reranker(ranker, today="engine_rank")
+def test_documents_may_bring_the_baselines_score_along(synthetic, dicts):
+    ranker = rr.GlobalRules().fit(synthetic)
+    reranker = rr.Reranker(ranker, baseline="engine_rank")
     docs = [doc | {"engine_rank": len(dicts) - place} for place, doc in enumerate(dicts)]
     found = reranker.rank("", docs, top=None)
-    assert all(result.today == len(dicts) - result.place for result in found)
+    assert all(result.baseline_rank == len(dicts) - result.place for result in found)
     docs[0]["engine_rank"] = None
-    assert {result.place: result.today for result in reranker.rank("", docs, top=None)}[0] == len(dicts)
+    assert {result.place: result.baseline_rank for result in reranker.rank("", docs, top=None)}[0] == len(dicts)
     beside = [{"features": doc, "engine_rank": doc["engine_rank"]} for doc in docs]
     for doc in beside:
         doc["features"] = {name: value for name, value in doc["features"].items() if name != "engine_rank"}
-    assert [one.today for one in reranker.rank("", beside)] == [one.today for one in reranker.rank("", docs)]
-    nested = [{"features": doc} for doc in docs]
-    assert [result.today for result in reranker.rank("", nested)] == [
-        result.today for result in reranker.rank("", docs)
+    assert [one.baseline_rank for one in reranker.rank("", beside)] == [
+        one.baseline_rank for one in reranker.rank("", docs)
     ]
-    with pytest.raises(DataError, match="today: no document has 'engine_rank', the feature that ranks documents today"):
+    nested = [{"features": doc} for doc in docs]
+    assert [result.baseline_rank for result in reranker.rank("", nested)] == [
+        result.baseline_rank for result in reranker.rank("", docs)
+    ]
+    with pytest.raises(DataError, match="baseline: no document has the feature 'engine_rank'"):
         reranker.rank("", dicts)
 
 
-def test_anchored_knows_todays_ranking_itself(world, dicts):
-    reranker = rr.Reranker(rr.Anchored(today="bm25_body").fit(world))
-    first = min(reranker.rank("", dicts, top=None), key=lambda result: result.today)
+def test_anchored_knows_the_baseline_ranking_itself(synthetic, dicts):
+    reranker = rr.Reranker(rr.Anchored(baseline="bm25_body").fit(synthetic))
+    first = min(reranker.rank("", dicts, top=None), key=lambda result: result.baseline_rank)
     assert first.features["bm25_body"] == max(doc["bm25_body"] for doc in dicts)
 
 
@@ -245,7 +247,7 @@ def test_a_score_that_depends_on_the_list_is_explained_in_it(shop, features, que
         reranker.explain(query, far, candidates=10)
     with pytest.raises(DataError, match="scores of this reranker depend on the documents that are ranked together"):
         reranker.explain(query, {"title": "tent"})
-    with pytest.raises(DataError, match="the document 'nope' is not in docs: give its id, or its place from 0 to 3"):
+    with pytest.raises(DataError, match="the document 'nope' is not in docs: give its id, or its index from 0 to 3"):
         reranker.explain(query, "nope", docs=few)
 
 
@@ -256,11 +258,9 @@ def test_ranks_among_candidates_make_the_list_matter(shop):
 
 
 def test_what_cannot_be_found_is_not_explained(reranker, ranker, query):
-    with pytest.raises(DataError, match=r"docs must be ids, or dicts of fields, all of one kind: number 1 is a dict"):
+    with pytest.raises(DataError, match=r"docs must be all ids or all dicts of fields: number 1 is a dict"):
         reranker.explain(query, "p0001", {"title": "a"})
-    with pytest.raises(
-        DataError, match="docs must be ids, or dicts of fields, all of one kind: number 0 is a NoneType"
-    ):
+    with pytest.raises(DataError, match="docs must be all ids or all dicts of fields: number 0 is a NoneType"):
         reranker.explain(query)
     with pytest.raises(DataError, match=r"docs must be .* got a list of str"):
         rr.Reranker(ranker).explain(query, "p0001")

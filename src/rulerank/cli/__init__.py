@@ -18,44 +18,70 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rulerank import __version__
-from rulerank.cli.options import NEW_OPTIONS
+from rulerank._util.words import old_names
 from rulerank.errors import RulerankError
-from rulerank.io.streams import inputs_watched
+from rulerank.io.files import inputs_watched
 
 NAMES = (
     "demo make_data features convert clicks judge sample labels train methods evaluate compare check label_curve fuse "
     "interleave rank explain export serve"
 )  # of the commands, each in a file of its name
 COMMANDS = tuple(getattr(import_module(f"rulerank.cli.{name}"), name) for name in NAMES.split())
-NEW_COMMANDS = {  # commands of version 0.1, and what does the same now
-    "world": "make-data",
-    "curve": "label-curve",
-    "logs": "convert --from logs",
-    "figure": "explain DATA MODEL -o FILE.svg",
+
+PANELS = {  # of options in the help of commands; all others are in "Options"
+    f"--{name}": panel
+    for panel, names in {
+        "Method": "method set vali tune",
+        "Labels": "labels own-grades import rater kind raters guidelines overlap propensities unjudged",
+        "Columns": "qid docid grade features columns",
+        "Server": "host port token open workers max-docs timeout",
+        "General": "json help",
+    }.items()
+    for name in names.split()
 }
 
 
 class Command(TyperCommand):
-    """A command that knows the options of version 0.1."""
+    """A command with panels of options; it knows the options of version 0.1."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, without Typer's braces."""
+        return ["[OPTIONS]", *(str(one.metavar) for one in self.params if one.param_type_name == "argument")]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then each panel of options; plain text, since loading Rich takes a fifth of a second."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is not None and one.param_type_name == "argument":
+                panels["Arguments"].append((str(one.metavar), record[1].replace("  [required]", "")))
+            elif record is not None:
+                panels.setdefault(PANELS.get(one.opts[0], "Options"), []).append(record)
+        general = panels.pop("General")
+        for name, records in (*panels.items(), ("General", general)):
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Suggest what an old option is called now, in the usual error."""
+        """Suggest the new name of an old option, in the usual error."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            new = NEW_OPTIONS.get(getattr(error, "option_name", ""))
+            new = old_names("options").get(getattr(error, "option_name", ""))
             if new is not None and hasattr(error, "possibilities"):
                 error.possibilities = [new]
             raise
 
 
 class Group(TyperGroup):
-    """Commands, and what those of version 0.1 are called now."""
+    """The commands; it knows the command names of version 0.1."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Suggest the new name of an old command, in the usual error."""
-        if args and args[0] in NEW_COMMANDS:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {NEW_COMMANDS[args[0]]!r}?")
+        new = old_names("commands").get(args[0] if args else "")
+        if new is not None:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {new!r}?")
         return super().resolve_command(ctx, args)
 
 
@@ -68,7 +94,8 @@ for command in COMMANDS:
     app.command(
         cls=Command,
         help=about,
-        epilog=f"\b\nExample:\n{examples}",
+        epilog=f"\b\nExamples:\n{examples}",
+        context_settings={"max_content_width": 100},
         no_args_is_help=command.__name__ not in ("demo", "methods"),
     )(command)
 
@@ -79,23 +106,23 @@ def show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="\b\nExample:\n    rulerank demo")
+@app.callback(epilog="\b\nExamples:\n    # try everything on synthetic data, in a minute\n    rulerank demo")
 def rulerank(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Glass-box learning to rank: read, rank and evaluate, and see the reasons.
+    """Train, evaluate, explain and serve glass-box rankers.
 
-    Results go to stdout, everything else to stderr; a file named - is stdin or stdout. No command writes over a file
-    that it reads, or over a label store.
+    Results go to stdout, everything else to stderr. The file name - means stdin or stdout. Commands never overwrite
+    their input files or a label store.
     """
     context.with_resource(inputs_watched())
 
 
 class Warn:
-    """Prints warnings on stderr, each once: what ten fits have to say of the same data is said by one."""
+    """Prints each warning once on stderr, even if ten fits on the same data raise it."""
 
     def __init__(self) -> None:
         self.said: set[str] = set()
@@ -107,9 +134,9 @@ class Warn:
 
 
 def main() -> None:
-    """Run the command line: a user's mistake ends in one line on stderr and exit code 2, never in a traceback."""
+    """Run the command line; a user's mistake ends with one line on stderr and exit code 2, without a traceback."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # the caller has closed it
+        if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # stays open as long as the process
     sys.stdout, sys.stderr = whole(sys.stdout), whole(sys.stderr)
     try:
@@ -134,7 +161,7 @@ def main() -> None:
 
 
 def whole(stream: TextIO) -> TextIO:
-    """Return a stream that writes all of a text or fails: with PYTHONUNBUFFERED=1 Python passes over short writes."""
+    """Return a stream that writes the whole text or fails: with PYTHONUNBUFFERED=1 Python ignores short writes."""
     raw = getattr(stream, "buffer", None)
     if not isinstance(raw, io.RawIOBase):
         return stream
@@ -142,7 +169,7 @@ def whole(stream: TextIO) -> TextIO:
 
 
 def give_up_stdout() -> None:
-    """Pass over what stdout did not take: the end of the process would complain of it once more."""
+    """Drop what stdout did not accept; otherwise Python reports the error again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -151,7 +178,7 @@ def give_up_stdout() -> None:
 
 @contextmanager
 def ended_by_a_signal() -> Iterator[None]:
-    """End as after a mistake when the system asks us to (SIGTERM), so that what was begun is cleared away."""
+    """Turn SIGTERM into an exit, so that temporary files are removed."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return

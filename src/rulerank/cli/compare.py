@@ -1,4 +1,4 @@
-"""rulerank compare: every method on every fold, and a report one wants to read."""
+"""rulerank compare: run methods over folds and write a report."""
 
 from __future__ import annotations
 
@@ -27,44 +27,43 @@ if TYPE_CHECKING:
 
 
 def compare(
-    source: Annotated[str, argument("DATA", "A folder with Fold1, Fold2, ... or a file, which is split.")],
-    out: Annotated[str, option("DIR", "Where the report goes.", "--out", "-o")] = "report",
+    source: Annotated[str, argument("DATA", "Folder with Fold1, Fold2, ..., or a file to split.")],
+    out: Annotated[str, option("DIR", "Folder of the report.", "--out", "-o")] = "report",
     method: Annotated[
-        list[str] | None,
-        option("NAME", "A method, or your own: NAME=MODULE:OBJECT; repeat it."),
+        list[str] | None, option("NAME", "Method, or your own ranker as NAME=MODULE:OBJECT; repeatable.")
     ] = None,
-    run: Annotated[
-        list[str] | None, option("NAME=FILE", "A TREC run, or a table of scores with ids; repeat it.")
-    ] = None,
-    folds: Annotated[int | None, option("N", "Parts that a file is split into [5].")] = None,
+    run: Annotated[list[str] | None, option("NAME=FILE", "TREC run, or table of scores with ids; repeatable.")] = None,
+    folds: Annotated[int | None, option("N", "Number of folds to split a file into.  [default: 5]")] = None,
     measure: Measures = None,
-    baseline: Annotated[str | None, option("NAME", "What the others are tested against.")] = None,
+    baseline: Annotated[
+        str | None, option("NAME", "System to test the others against.  [default: GlobalRules, or the first]")
+    ] = None,
     convention: Convention = "standard",
-    jobs: Annotated[int, option("N", "Processes [-1: one per core].")] = -1,
+    jobs: Annotated[int, option("N", "Number of processes; -1: one per core.")] = -1,
     qid: Qid = None,
     docid: Docid = None,
     grade: Grade = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run every method over the folds, and write a report.
+    """Compare methods over folds and write a report.
 
-    A folder holds folds as LETOR lays them out; a file of graded documents is split by query (--folds). Every system
-    learns from train, chooses its parameters by MAP on vali and is measured on test. `rulerank methods` lists the
-    methods; "Best feature" is one more. Beside them go your own: rankers with fit and predict, of any library, and
-    runs, which meet the documents by ids.
+    DATA is a folder in LETOR's layout, or a file of graded documents that is split by query (--folds). Every system is
+    trained on train, tuned by MAP on vali and evaluated on test. `rulerank methods` lists the methods; "Best feature"
+    is one more. Add your own rankers with fit and predict (from any library) and runs, which are joined by ids.
 
     A file of retrieved documents lacks the relevant documents that were not retrieved. `rulerank convert --qrels` and
     `rulerank features --qrels` write tables that count these as missed.
 
-    The folder of the report has HTML, Markdown, LaTeX and csv. What is finished lies there:
-    run again, and only what is missing or has changed runs. A system that fails is told in the report and does not
-    stop the others; the exit code is then 1.
+    The report is written as HTML, Markdown, LaTeX and csv. Results are kept in its folder: a second run computes only
+    what is missing or has changed. If a system fails, the report shows the error, the others still run, and the exit
+    code is 1.
 
     Example:
-
-    \b
+        # the folds in this folder
         rulerank compare . --method GlobalRules --method QueryIntercepts --jobs 1
+        # one file, split by query, with a run of your search engine
         rulerank compare test.csv --folds 3 --method FittedRules --run engine=one.run --jobs 1
+        # a method with two settings
         rulerank compare test.csv --folds 3 --method GlobalRules:votes=mean --method GlobalRules --jobs 1 -o small
     """
     from rulerank.cli.output import print_json, print_table
@@ -75,7 +74,7 @@ def compare(
     runs = [pair_of(text, "--run") for text in run or []]
     twice = next((name for name, _ in runs if [other for other, _ in runs].count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"--run {twice!r} is there twice: give each a name of its own")
+        raise DataError(f"--run {twice!r} is given twice: give each run its own name")
     convention, given = name_and_settings(convention, "--convention", ("ties", "unjudged"))
     compared = compare_folds(
         source,
@@ -111,7 +110,7 @@ def compare(
 
 
 def chosen_methods(given: list[str] | None) -> tuple[list[Any] | None, dict[str, str]]:
-    """Return what --method names: systems of the library, some with settings, and places of your own in Python code."""
+    """Parse --method: systems of the library, some with settings, and the users' rankers as MODULE:OBJECT."""
     from rulerank.cli.train import make_ranker
 
     systems: list[Any] = []
@@ -120,7 +119,7 @@ def chosen_methods(given: list[str] | None) -> tuple[list[Any] | None, dict[str,
         if "=" in text.partition(":")[0]:
             name, place = pair_of(text, "--method")
             if name in rankers:
-                raise DataError(f"--method {name!r} is there twice: give each a name of its own")
+                raise DataError(f"--method {name!r} is given twice: give each ranker its own name")
             rankers[name] = place
         elif ":" in text:
             systems.append({text: make_ranker(*name_and_settings(text, "--method"))})
@@ -130,7 +129,7 @@ def chosen_methods(given: list[str] | None) -> tuple[list[Any] | None, dict[str,
 
 
 def marked_rows(compared: CompareReport) -> list[list[str]]:
-    """Return the systems with their figures, the best by the first measure on top, marked as the note says."""
+    """Return the systems with their metrics, the best by the first measure first, marked as the note says."""
     good = {measure: compared.summary.ties_with_best(measure) for measure in compared.measures}
     best = {measure: max(row[measure] for row in compared.means.values()) for measure in compared.measures}
 

@@ -1,4 +1,4 @@
-"""rulerank convert: go from one file format to another."""
+"""rulerank convert: convert between file formats."""
 
 from __future__ import annotations
 
@@ -11,38 +11,43 @@ from rulerank.errors import DataError
 
 
 def convert(
-    source: Annotated[str, argument("IN", "The file to read, - for stdin; logs: or a pattern of files.")],
-    target: Annotated[str, argument("OUT", "The file to write, - for stdout.")],
-    source_format: Annotated[str | None, option("FORMAT", "Format of IN [by name, content].", "--from")] = None,
-    target_format: Annotated[str | None, option("FORMAT", "Format of OUT [by its name].", "--to")] = None,
-    qrels: Annotated[str | None, option("FILE", "Judgements to join; those that IN lacks count as missed.")] = None,
+    source: Annotated[str, argument("IN", "Input file, - for stdin; for logs also a pattern of files.")],
+    target: Annotated[str, argument("OUT", "Output file, - for stdout.")],
+    source_format: Annotated[
+        str | None, option("FORMAT", "Format of IN.  [default: by name and content]", "--from")
+    ] = None,
+    target_format: Annotated[str | None, option("FORMAT", "Format of OUT.  [default: by name]", "--to")] = None,
+    qrels: Annotated[
+        str | None, option("FILE", "Judgements to join; relevant documents not in IN count as missed.")
+    ] = None,
     qid: Qid = None,
     docid: Docid = None,
     grade: Grade = None,
     features: Features = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go from one file format to another.
+    """Convert between file formats.
 
-    Formats: letor, csv, tsv, parquet, run and qrels (TREC), quepid, and logs, which are only read. Names may end in
-    .gz. What the new format cannot hold is named.
+    Formats: letor, csv, tsv, parquet, run and qrels (TREC), quepid, and logs (input only). Names may end in .gz. Prints
+    what the new format cannot hold.
 
-    logs: answers of OpenSearch or Elasticsearch with logged features (an sltr query and ext.ltr_log) or of Solr
-    (fl=id,score,[features]; --docid names the field of the id), as JSON: one a file, named after its query (q7.json),
-    one a line, or what a multi-search returns; several in a file as {"query_id": ..., "response": ...} each.
+    logs: JSON responses of OpenSearch or Elasticsearch with logged features (an sltr query and ext.ltr_log) or of Solr
+    (fl=id,score,[features]; --docid names the id field). Either one response per file, named after its query (q7.json),
+    one per line, or a multi-search response; several in one file as {"query_id": ..., "response": ...}.
 
     Example:
+        # LETOR text to Parquet
         rulerank convert train.txt train.parquet
+        # choose columns, write gzipped LETOR text
         rulerank convert train.csv train.txt.gz --qid query --features bm25_body,pagerank
-        rulerank convert train.txt - --to qrels
+        # logged features of a search engine, joined with judgements
         rulerank convert q7.json pool.parquet --from logs --qrels judged.qrels
     """
     from rulerank.io.engine_logs import join_labels, read_logs
-    from rulerank.io.formats import convert, output_format, read_found, write_any
-    from rulerank.io.outputs import check_output
-    from rulerank.io.streams import is_many
+    from rulerank.io.files import check_output, is_many
+    from rulerank.io.formats import convert, output_format, read_data_file, write_any
     from rulerank.io.trec import read_qrels
-    from rulerank.scale.opening import file_names
+    from rulerank.scale.part import file_names
 
     named = columns(qid, docid, grade, features)
     if qrels is None and not is_many(source):
@@ -52,10 +57,12 @@ def convert(
         check_output(target, [source, qrels])
         if is_many(source):
             if source_format != "logs":
-                raise DataError(f"{source} stands for many files, which only logs of an engine may: add --from logs")
+                raise DataError(
+                    f"{source} names several files, which only logs of a search engine may do: add --from logs"
+                )
             data, found = read_logs(file_names(source), key=docid or "id"), "logs"
         else:
-            data, _, found = read_found(source, source_format, **named)
+            data, _, found = read_data_file(source, source_format, **named)
         done = write_any(data if qrels is None else join_labels(data, read_qrels(qrels)), target, target_format)
         done = replace(done, source=found)
     payload = {"rows": done.rows, "from": done.source, "to": done.target, "left_out": done.left_out, "note": done.note}

@@ -1,4 +1,4 @@
-"""rulerank evaluate: measure rankings, and tell whether they differ."""
+"""rulerank evaluate: measure rankings and test whether they differ."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ def evaluate(
     files: Annotated[list[str], argument("FILE", "Data, then score files or runs; with --qrels: runs.")],
     measure: Measures = None,
     convention: Convention = "standard",
-    qrels: Annotated[str | None, option("FILE", "Judgements (TREC, or a table): the files are runs.")] = None,
-    feature: Annotated[list[str] | None, option("NAME", "Rank by a column; -NAME: lowest first; repeat it.")] = None,
-    compare: Annotated[bool, flag("Test whether the rankings differ; missing queries count 0.", "--compare")] = False,
-    per_query: Annotated[bool, flag("One line per query instead of the means.", "--per-query")] = False,
-    out: Annotated[str | None, option("FILE", "Write a .csv, with all digits, or .md.", "--out", "-o")] = None,
+    qrels: Annotated[str | None, option("FILE", "Judgements (TREC, or a table); the files are then runs.")] = None,
+    feature: Annotated[list[str] | None, option("NAME", "Rank by a column (-NAME: lowest first); repeatable.")] = None,
+    compare: Annotated[
+        bool, flag("Test whether the rankings differ; missing queries count as 0.", "--compare")
+    ] = False,
+    per_query: Annotated[bool, flag("Print one line per query instead of the means.", "--per-query")] = False,
+    out: Annotated[str | None, option("FILE", "Write a .csv (all digits) or .md.", "--out", "-o")] = None,
     qid: Qid = None,
     docid: Docid = None,
     grade: Grade = None,
@@ -39,34 +41,36 @@ def evaluate(
 ) -> None:
     """Measure rankings and compare them.
 
-    Ranks the documents of each query by scores, by features of the data, or as TREC runs do. A score file has one
-    number per line, in the order of the data; a run, or a table with qid, docid and score, meets it by ids. The output
-    says how ties were resolved and how many documents were tied. Documents of a run without a judgement count as not
-    relevant, as in trec_eval, unless unjudged=skip. In data that `rulerank features --qrels` wrote, relevant documents
-    that are not among the candidates count as missed.
+    Ranks the documents of each query by scores, by features, or as in TREC runs. A score file has one number per line,
+    in the order of the data; a run, or a table with qid, docid and score, is joined by ids. Prints how ties were broken
+    and how many documents were tied. Documents of a run without a judgement count as not relevant, as in trec_eval,
+    unless unjudged=skip. In tables from `rulerank features --qrels`, relevant documents that are not among the
+    candidates count as missed.
 
-    Measures are MAP, NDCG@10 and P@1 by default; others are MRR, ERR@10, R@50, RBP(p=0.8), ... and those of
-    ir_measures. Settings of --convention beside ties and unjudged: complete=true (a query missing in a run counts 0),
-    relevant_from (the lowest relevant grade) and max_grade (the top of the scale, for ERR).
+    Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50, RBP(p=0.8), ... and those of ir_measures. More
+    settings of --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
+    grade) and max_grade (the highest grade of the scale, for ERR).
 
     Example:
+        # scores of a model, with the LETOR 3 definitions
         rulerank evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
-        rulerank evaluate test.csv --feature bm25_body --feature pagerank --compare
+        # TREC runs and qrels
         rulerank evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5 --convention standard:complete=true
-        rulerank evaluate test.csv one.run scores.txt --compare -o table.md
+        # test whether two features, a run and scores differ
+        rulerank evaluate test.csv one.run scores.txt --feature bm25_body --feature pagerank --compare -o table.md
     """
     from rulerank.cli.output import ending_of, print_json, print_results, results_text
     from rulerank.evaluation import compare_results
     from rulerank.evaluation.evaluation import as_dict, said
     from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
-    from rulerank.io.outputs import write_text
+    from rulerank.io.files import write_text
 
     ending = None if out is None else ending_of(out, (".csv", ".md"))
     named = [*files, *([qrels] if qrels else []), *(feature or [])]
     twice = next((name for name in named if named.count(name) > 1), None)
     if twice:
-        raise DataError(f"each file and feature may be named once: {twice!r} is there twice")
+        raise DataError(f"name each file and feature once: {twice!r} is given twice")
     convention, given = name_and_settings(convention, "--convention", SETTINGS)
     unjudged = str(given.pop("unjudged")) if "unjudged" in given else None
     complete = bool(given.pop("complete", False)) or compare
@@ -74,16 +78,16 @@ def evaluate(
     if qrels is None:
         rankings = from_data(files[0], files[1:], feature or [], **reading)
     elif feature:
-        raise DataError("--feature ranks by a column of the data; TREC runs have none")
+        raise DataError("--feature ranks by a column of the data: leave it out with --qrels")
     else:
         rankings = from_runs(qrels, files, **reading)
     if given.get("ties") == "docid" and any(ranking.docid is None for ranking in rankings):
-        raise DataError("ties=docid needs ids of the documents: name their column with --docid, or choose other ties")
+        raise DataError("ties=docid needs document ids: name their column with --docid, or choose other ties")
     results = {
         ranking.name: ranking.evaluate(
             split_names(measure or ["MAP", "NDCG@10", "P@1"]),
             convention=convention,
-            # a run may hold relevant documents only, and other runs others
+            # runs may hold different documents, some of them only relevant ones
             any_grades=qrels is not None and unjudged != "skip",
             **given,
         )

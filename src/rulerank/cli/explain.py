@@ -1,12 +1,22 @@
-"""rulerank explain: why a document has its score, why one stands above another, what the model does."""
+"""rulerank explain: a score, the ranking of a query, a model, or what a new model changes."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rulerank.cli.options import AsJson, Baseline, Docid, Qid, argument, columns, flag, option
+from rulerank.cli.options import (
+    AsJson,
+    BaselineOption,
+    Docid,
+    Qid,
+    argument,
+    columns,
+    flag,
+    option,
+)
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,63 +32,71 @@ def explain(
     query: Annotated[str | None, option("ID", "Explain the ranking of this query.")] = None,
     doc: Annotated[str | None, option("ID", "Explain this document; without ids its row, from 1.")] = None,
     versus: Annotated[str | None, option("ID", "Compare it with this one.")] = None,
-    what_if: Annotated[bool, flag("Also say what would lift it above the one before it.", "--what-if")] = False,
-    baseline: Baseline = None,
-    top: Annotated[int, option("N", "Documents of a query's ranking to show.")] = 10,
-    out: Annotated[str, option("FILE", "A .txt, .md, .html, .json, .svg, .png or .pdf.", "--out", "-o")] = "-",
+    what_if: Annotated[bool, flag("Also show what would lift it above the next higher one.", "--what-if")] = False,
+    baseline: BaselineOption = None,
+    top: Annotated[int, option("N", "Documents of a ranking to show.")] = 10,
+    out: Annotated[
+        str, option("FILE", "A .txt, .md, .html, .json, .svg, .png or .pdf.", "--out", "-o", "--report")
+    ] = "-",
     qid: Qid = None,
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a document stands where it stands.
+    """Explain a score, a ranking, a model or a release.
 
-    Every number is exact: what features and rules add adds up to the score, or to the difference of two. With --query
-    alone, the query's whole ranking is explained, and what moved against the baseline; with --doc one document;
-    without either the model as a whole, also as a picture (.svg, .png, .pdf): what each of the most influential
-    features adds to the score, by its value.
+    --query explains the ranking of a query and what moved against the baseline, --doc the score of one document.
+    Without either, the model as a whole is explained, also as a picture (.svg, .png, .pdf): what each of the most
+    important features adds to the score, by its value. With --baseline OLD, and neither --query nor --doc, it is the
+    release page: how many top lists change against OLD, why, which documents move most, metrics where there are
+    labels, and example queries side by side.
+
+    Every number is exact: contributions sum to the score, or to the difference of two scores.
 
     Example:
 
     \b
+        rulerank explain test.txt model.rulerank --baseline f3 --report release.html
         rulerank explain test.txt model.rulerank --query q1 --baseline f3 -o ranking.html
         rulerank explain test.txt model.rulerank --query q1 --doc q1-d3 --versus q1-d5 --what-if
-        rulerank explain test.txt model.rulerank --doc q1-d3 -o why.html
         rulerank explain test.txt model.rulerank -o curves.svg
         rulerank explain test.txt model.rulerank
     """
     from rulerank.cli.output import PICTURES, ending_of, report
-    from rulerank.explain import lift_of
-    from rulerank.io.doc_names import first_rows
+    from rulerank.explain import lift_of, release_of
+    from rulerank.io.columns import first_rows
     from rulerank.model_file import load_beside_data
-    from rulerank.rankers.documents import read_documents
+    from rulerank.rankers.rows import read_documents
 
     ending = ".json" if as_json and out == "-" else ".txt" if out == "-" else ending_of(out, TEXTS + PICTURES)
     whole = query is None and doc is None
     if doc is None and (versus is not None or what_if):
-        raise DataError("--versus and --what-if need the document that is meant: name it with --doc")
+        raise DataError("--versus and --what-if need a document: name it with --doc")
     if ending in PICTURES and not whole:
         raise DataError("a picture shows the model as a whole: leave out --query and --doc, or write .html")
     ranker = load_beside_data(model, source, command="explain")
-    names = ranker.feature_names_
-    file = read_documents(source, None, columns(qid, docid), wanted=names)
+    features = ranker.feature_names_
+    file = read_documents(source, None, columns(qid, docid), wanted=features)
     once = slice(None) if file.data.shown is None else first_rows(file.data)  # a row is a document, not a position
-    data = file.with_features(names)[once]
-    lift = None
+    data = file.with_features(features)[once]
+    others = [name for name in file.data.feature_names if name not in features]  # the baseline may be one of these
+    lift: Lift | None = None
     if ending in PICTURES:
         draw(ranker, data, out, ending)
         report({"file": out, "rows": len(data)}, f"{out}: effects of {len(data):,} documents", as_json=as_json)
         return
-    if whole:
-        shown: Shown = ranker.overview(data)
-    elif doc is None:  # the baseline may be a column that the model does not read
-        others = [name for name in file.data.feature_names if name not in names]
-        every = with_names(file.with_features([*names, *others])[once])
-        shown = ranker.explain_query(every, query, today=False if baseline == "none" else baseline, n=top)
+    if whole and baseline is not None:
+        every = file.with_features([*features, *others])[once]
+        shown: Shown = release_of(ranker, every, baseline, top, name=Path(model).name)
+    elif whole:
+        shown = ranker.overview(data)
+    elif doc is None:
+        every = candidates(with_names(file.with_features([*features, *others])[once]))
+        shown = ranker.explain_query(every, query, baseline=False if baseline == "none" else baseline, n=top)
     else:
         doc, versus = as_named(data, doc), None if versus is None else as_named(data, versus)
         if doc == versus:
             raise DataError(f"--doc and --versus name the same document, {doc!r}: choose two")
-        own = of_query(with_names(data), query, doc)
+        own = of_query(candidates(with_names(data), doc, versus), query, doc)
         row, other = find(own, doc), None if versus is None else find(own, versus)
         shown = ranker.explain(own, row) if other is None else ranker.explain(own, row, versus=other)
         lift = lift_of(ranker, own, ranker.predict(own), row, other) if what_if else None
@@ -87,11 +105,18 @@ def explain(
         report({"file": out}, f"{out}: {shown.page().title}", as_json=as_json)
 
 
+def candidates(data: Dataset, *named: str | None) -> Dataset:
+    """Leave out documents that are in the data only because they are judged, as `rank` does; unless one is named."""
+    if data.base is None or {*named} & {*map(str, (data.docid if data.docid is not None else [])[data.base.extra])}:
+        return data
+    return data[~data.base.extra]
+
+
 def of_query(data: Dataset, query: str | None, doc: str) -> Dataset:
     """Return the documents of a query; without its id, of the only query with such a document."""
     import numpy as np
 
-    from rulerank.core.words import listed
+    from rulerank._util.words import listed
     from rulerank.dataset import query_index
 
     assert data.docid is not None
@@ -124,7 +149,7 @@ def as_named(data: Dataset, doc: str) -> str:
 
 def find(own: Dataset, doc: str) -> int:
     """Return the row of a document among those of one query."""
-    from rulerank.core.words import listed
+    from rulerank._util.words import listed
 
     assert own.docid is not None
     names = own.docid.tolist()
@@ -136,19 +161,19 @@ def find(own: Dataset, doc: str) -> int:
 def draw(ranker: Any, data: Dataset, out: str, ending: str) -> None:
     """Draw what each of the most influential features adds to the score."""
     from rulerank.explain.figures import curves_figure
-    from rulerank.io.outputs import write_bytes
+    from rulerank.io.files import write_bytes
     from rulerank.render.figures import check_matplotlib, figure_bytes
 
     check_matplotlib()
     write_bytes(out, figure_bytes(curves_figure(ranker.curves(data)), ending))
 
 
-def write(shown: Shown, ending: str, out: str, lift: Lift | None) -> None:
+def write(shown: Shown, ending: str, out: str, lift: Lift | None = None) -> None:
     """Print or write an explanation, with what would change it."""
     import json
 
     from rulerank.cli.output import print_page
-    from rulerank.io.outputs import write_text
+    from rulerank.io.files import write_text
     from rulerank.render.html import render_html
     from rulerank.render.text import render_markdown, render_text
 

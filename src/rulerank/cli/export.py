@@ -1,4 +1,4 @@
-"""rulerank export: put a model into another system."""
+"""rulerank export: write a model for another system."""
 
 from __future__ import annotations
 
@@ -11,41 +11,43 @@ from rulerank.export import TARGETS
 
 
 def export(
-    model: Annotated[str, argument("MODEL", "A model file.")],
-    to: Annotated[str | None, typer.Option("--to", metavar="TARGET", help=f"{', '.join(TARGETS)}.")] = None,
-    feature_set: Annotated[str, option("NAME", "Its feature set (Solr: store; SQL: table) there.")] = "rulerank",
-    model_name: Annotated[str, option("NAME", "What to call the model there.")] = "rulerank",
+    model: Annotated[str, argument("MODEL", "Model file from `rulerank train`.")],
+    to: Annotated[str | None, typer.Option("--to", metavar="TARGET", help=f"One of {', '.join(TARGETS)}.")] = None,
+    feature_set: Annotated[str, option("NAME", "Name of the feature set (Solr: store; SQL: table).")] = "rulerank",
+    model_name: Annotated[str, option("NAME", "Name of the model in the other system.")] = "rulerank",
     out: Out = "-",
-    check: Annotated[str | None, option("ANSWERS", "Compare an engine's answers with the model.", "--check")] = None,
+    check: Annotated[
+        str | None, option("FILE", "Compare scores of the other system with the model.", "--check")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model as another system reads it.
+    """Export a model to another system, with the same scores.
 
-    Writes what makes the other system score as the model does, and says what to do with it. FittedRules, GlobalRules
-    with lifts and linear models can be written exactly; what cannot, and models that normalise features by query, are
-    refused with the reason. The system must give the model the features that it was trained on: --json lists them.
-    Categories: sql and python take their names. The other targets take codes: a note lists them, and --json prints all.
+    Writes the model and prints how to load it. FittedRules, GlobalRules with lifts and linear models are exported
+    exactly; other models, and those that normalise features by query, are refused with the reason. The system must
+    compute the features that the model was trained on: --json lists them. For categories, sql and python use names,
+    the other targets codes: a note lists them, and --json prints all.
 
-    --check reads what the system answered, a JSON object a line, {"features": {"bm25": 1.5}, "score": 0.2}, and says
-    how far each score is from the model's, and why. A category is given by its name or its code.
+    --check reads scores of the system, one JSON object per line, {"features": {"bm25": 1.5}, "score": 0.2}, and prints
+    how far each is from the model's score, and why. Categories may be names or codes.
 
     Example:
-
-    \b
+        # for the learning-to-rank plugin of OpenSearch
         rulerank export model.rulerank --to opensearch-ltr --feature-set movies -o model.json
+        # as an SQL expression
         rulerank export model.rulerank --to sql -o score.sql
+        # compare scores of the other system with the model
         rulerank export model.rulerank --check scored.jsonl
     """
     from rulerank.cli.output import report
     from rulerank.errors import DataError
     from rulerank.export import export_model
     from rulerank.export.check import check_answers, read_answers
-    from rulerank.io.outputs import write_bytes
-    from rulerank.io.streams import read_bytes
+    from rulerank.io.files import read_bytes, write_bytes
     from rulerank.model_file import load_ranker
 
     if (to is None) == (check is None):
-        raise DataError(f"give either --to TARGET ({', '.join(TARGETS)}) or --check ANSWERS")
+        raise DataError(f"give either --to TARGET ({', '.join(TARGETS)}) or --check FILE")
     if check is not None:
         found = check_answers(load_ranker(model), read_answers(read_bytes(check)[0].decode(errors="replace")))
         report(found.to_dict(), "\n".join(found.lines()), as_json=as_json)

@@ -1,4 +1,4 @@
-"""rulerank fuse: put TREC runs together."""
+"""rulerank fuse: fuse TREC runs."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from rulerank.errors import DataError
 
 
 def fuse(
-    files: Annotated[list[str], argument("RUN", "TREC runs, two or more, - for stdin.")],
+    files: Annotated[list[str], argument("RUN...", "Two or more TREC runs, - for stdin.")],
     out: Out = "-",
-    method: Annotated[str, option("NAME", "comb_sum, comb_mnz, borda, condorcet, rrf, linear.")] = "comb_mnz",
-    weights: Annotated[str | None, option("W,W,...", "One number per run, for linear.")] = None,
+    method: Annotated[str, option("NAME", "One of comb_sum, comb_mnz, borda, condorcet, rrf, linear.")] = "comb_mnz",
+    weights: Annotated[str | None, option("W,W,...", "One weight per run, for linear.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put TREC runs together into one.
+    """Fuse several TREC runs into one.
 
-    The new run has all documents of the given ones, best first. A document that a run did not retrieve counts as last
-    in it, or gets nothing from it, as the method has it.
+    The new run has all documents of the given runs, best first. Depending on the method, a document that a run did not
+    retrieve ranks last in it or gets no score from it.
 
     Example:
+        # reciprocal rank fusion, to stdout
         rulerank fuse one.run two.run --method rrf
+        # a weighted sum of normalised scores
         rulerank fuse one.run two.run --method linear --weights 0.7,0.3 -o fused.run
     """
-    from rulerank.aggregate.fusion import fuse_runs
+    from rulerank._util.words import counted
     from rulerank.cli.output import report
-    from rulerank.core.words import counted
+    from rulerank.fusion.classic import fuse as fused_by
     from rulerank.io.trec import read_run, write_run
 
     twice = next((name for name in files if files.count(name) > 1), None)
@@ -37,7 +39,7 @@ def fuse(
     except ValueError:
         raise DataError(f"expected numbers such as 0.7,0.3 for --weights: got {weights!r}") from None
     name = method.lower().replace("-", "_")
-    fused = fuse_runs([read_run(file) for file in files], name, numbers)
+    fused = fused_by([read_run(file) for file in files], method=name, weights=numbers)
     write_run(fused, out)
     n_queries = len(set(fused.qid))
     payload = {"rows": len(fused), "queries": n_queries, "runs": len(files), "method": name}

@@ -1,4 +1,4 @@
-"""rulerank interleave: mix two rankings into one list, and say from the clicks which of them wins."""
+"""rulerank interleave: interleave two rankings, or evaluate clicks on interleaved lists."""
 
 from __future__ import annotations
 
@@ -11,47 +11,60 @@ from rulerank.errors import DataError
 
 
 def interleave(
-    first: Annotated[str | None, argument("[A]", "A TREC run, or a table of qid, docid, score.")] = None,
-    second: Annotated[str | None, argument("[B]", "The other one.")] = None,
-    out: Annotated[str | None, option("FILE", "The mixed lists, a JSON object a line.", "--out", "-o")] = None,
-    clicks: Annotated[str | None, option("LOG", "What was clicked in mixed lists: say who wins.")] = None,
-    sessions: Annotated[str | None, option("FILE", "Sessions, one a line: a list for each and query.")] = None,
-    top: Annotated[int, option("N", "How long a list is at most.")] = 10,
+    first: Annotated[
+        str | None, argument("[A]", "First ranking: a TREC run, or a table with qid, docid, score.")
+    ] = None,
+    second: Annotated[str | None, argument("[B]", "Second ranking.")] = None,
+    out: Annotated[
+        str | None, option("FILE", "Write interleaved lists, one JSON object per line.", "--out", "-o")
+    ] = None,
+    clicks: Annotated[str | None, option("LOG", "Clicks on interleaved lists: print which ranking wins.")] = None,
+    sessions: Annotated[
+        str | None, option("FILE", "Session ids, one per line; one list per session and query.")
+    ] = None,
+    top: Annotated[int, option("N", "Maximum length of a list.")] = 10,
     columns: LogColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Mix two rankings, or say which of them clicks prefer.
+    """Interleave two rankings, or evaluate their clicks.
 
-    Team draft: in every round a coin says which ranking picks first, and each adds its best document that is not in the
-    list yet. The list of a query and a session is always the same, so that nothing needs to be kept.
+    Team draft: in every round a coin flip decides which ranking picks first, and each adds its best document that is
+    not in the list yet. The same query and session always give the same list, so lists need not be stored.
 
-    With --clicks, LOG has one row per document shown: query, session, clicked, and team (a, b, or nothing), as the
-    lists have it. An impression is won by the ranking whose documents were clicked more; those without a winner are
-    dropped. The interval is by query.
+    With --clicks, LOG has one row per document shown: query, session, clicked, and the team (a, b or empty) from the
+    lists. The ranking with more clicks wins the impression; ties are dropped. The confidence interval is computed by
+    query.
 
     Example:
+        # write interleaved lists
         rulerank interleave one.run two.run -o mixed.jsonl
+        # evaluate the clicks on them
         rulerank interleave one.run two.run --clicks teams.csv
     """
-    from rulerank.clicks.interleaving import contest_as_dict, contest_in_words, interleave_runs, read_contest
-    from rulerank.core.words import counted
+    from rulerank._util.words import counted
+    from rulerank.clicks.interleaving import (
+        interleave_runs,
+        interleaving_as_dict,
+        interleaving_in_words,
+        read_interleaving,
+    )
     from rulerank.io.engine_logs import read_ids
+    from rulerank.io.files import write_text
     from rulerank.io.formats import read_scored
-    from rulerank.io.outputs import write_text
 
     if (out is None) == (clicks is None):
-        raise DataError("say what to do: -o FILE writes mixed lists, --clicks LOG says who wins; one thing at a time")
+        raise DataError("give either -o FILE to write interleaved lists or --clicks LOG to evaluate clicks on them")
     if clicks is not None:
         names = (first or "A", second or "B")
-        contest = read_contest(clicks, columns=log_columns(columns), names=names)
+        result = read_interleaving(clicks, columns=log_columns(columns), names=names)
         if as_json:
-            print_json(contest_as_dict(contest))
+            print_json(interleaving_as_dict(result))
         else:
-            print(contest_in_words(contest))
+            print(interleaving_in_words(result))
         return
     assert out is not None
     if first is None or second is None:
-        raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
+        raise DataError("give two rankings: rulerank interleave A B -o mixed.jsonl")
     runs = read_scored(first), read_scored(second)
     made = [
         {"query": query, "session": session, **mixed.to_dict()}

@@ -1,4 +1,4 @@
-"""rulerank judge: a page on which people grade documents, the most telling ones first."""
+"""rulerank judge: a web page to grade documents, the most informative first."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urllib.parse import urlencode
 
 from rulerank.cli.options import (
     AsJson,
-    Baseline,
+    BaselineOption,
     Docid,
     Host,
     Port,
     Qid,
     Token,
     argument,
-    baseline_feature,
+    baseline_of,
     columns,
     flag,
     option,
@@ -30,22 +30,19 @@ from rulerank.errors import DataError
 if TYPE_CHECKING:
     from rulerank.judging.loop import Judging
 
-NO_MODEL = (
-    "the judging page ranks by a feature: give the pool the model's scores as a column (rulerank rank POOL MODEL "
-    "-o scores.csv writes them), and name that"
-)
-
 
 def judge(
-    source: Annotated[str, argument("POOL", "The documents to judge: LETOR text or a table.")],
-    labels: Annotated[str, option("STORE", "Where labels are kept: a file or postgresql:// URL.")] = "labels.db",
-    rater: Annotated[str | None, option("NAME", "Who judges [asked on the first visit].")] = None,
-    guidelines: Annotated[str | None, option("FILE", "The grades, as 2: good - Answers it all [0 to 4].")] = None,
-    n_listed: Annotated[int | None, option("N", "Start with lists of N documents.", "--list", min=1, max=50)] = None,
-    show: Annotated[str | None, option("A,B,...", "Other columns that raters see.")] = None,
-    overlap: Annotated[str, option("SHARE", "Documents that two raters judge, as 10%.")] = "0%",
-    baseline: Baseline = None,
-    model: Annotated[str, option("FILE", "Where training saves the model.")] = "model.rulerank",
+    source: Annotated[str, argument("POOL", "Documents to judge: LETOR text or a table.")],
+    labels: Annotated[str, option("STORE", "Label store: a file or postgresql:// URL.")] = "labels.db",
+    rater: Annotated[str | None, option("NAME", "Name of the rater.  [default: asked on the first visit]")] = None,
+    guidelines: Annotated[
+        str | None, option("FILE", "Grading scale, one 'GRADE: name - description' per line.  [default: grades 0 to 4]")
+    ] = None,
+    n_listed: Annotated[int | None, option("N", "Judge lists of N documents first.", "--list", min=1, max=50)] = None,
+    show: Annotated[str | None, option("A,B,...", "More columns to show to raters.")] = None,
+    overlap: Annotated[str, option("SHARE", "Share of documents to be judged by two raters.")] = "0%",
+    baseline: BaselineOption = None,
+    model: Annotated[str, option("FILE", "Model file that the page's training writes.")] = "model.rulerank",
     host: Host = "127.0.0.1",
     port: Port = None,
     token: Token = None,
@@ -54,16 +51,19 @@ def judge(
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge documents on a local page, the most telling first.
+    """Serve a page to grade documents, the most informative first.
 
-    Shows one query and one document at a time, from all over the baseline ranking or, where there is none, in the order
-    of SSAR; takes a grade with one key and keeps it at once. Columns called title, text, url and query are shown as
-    what they are. The admin's page has personal links for raters (with --token), progress, disputes, settings and
-    training. Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there.
+    Shows one query and document at a time, sampled from the whole baseline ranking or, without a baseline, by SSAR. One
+    key press grades a document and saves the label. Columns named title, text, url and query are displayed as such. The
+    admin page has personal links for raters (with --token), progress, disputes, settings and training. Ctrl-C stops the
+    server; labels stay in STORE, and the next start continues from there.
 
     Example:
+        # judge on this machine
         rulerank judge pool.csv
+        # lists of 20 documents; a tenth of the documents for two raters
         rulerank judge pool.csv --rater ann --overlap 10% --list 20
+        # raters on other machines
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --labels judged.db
     """
     from rulerank.judging.loop import Judging
@@ -72,11 +72,12 @@ def judge(
     from rulerank.judging.web import check_packages
 
     check_packages()
+    from rulerank.baseline import suggest_baseline
     from rulerank.judging.guidelines import parse_guidelines, read_guidelines
     from rulerank.judging.labels import check_rater
     from rulerank.judging.store import LabelStore
     from rulerank.sampling.ssar import SSAR
-    from rulerank.sampling.strata import Strata
+    from rulerank.sampling.strata import StratifiedSampler
     from rulerank.web import server
 
     server.check_token(host, token)
@@ -84,18 +85,19 @@ def judge(
     shown = [name.strip() for name in show.split(",")] if show else []
     pool = read_pool(source, show=shown, **columns(qid, docid))
     meant = parse_guidelines("", None) if guidelines is None else read_guidelines(guidelines, None)
-    found = baseline_feature(pool.data.feature_names, baseline, NO_MODEL)
-    if found is None:
+    found = None
+    if baseline is not None or suggest_baseline(pool.data.feature_names) is not None:
+        found = baseline_of(pool.data.feature_names, baseline)
+    else:
         print(
-            "no feature's name says that it ranks the documents now: documents are chosen by SSAR, query by query; "
-            "--baseline FEATURE lets models start from that ranking and be compared with it",
+            "No baseline ranking found: SSAR samples the documents, query by query. "
+            "Name one with --baseline FEATURE to train models from it and compare with it.",
             file=sys.stderr,
         )
-    option = None if found is None else found.option
 
     def training(method: str) -> str:
         """Return the command that trains on these documents and labels."""
-        named = [("--qid", qid), ("--docid", docid), ("--baseline", option)]
+        named = [("--qid", qid), ("--docid", docid), ("--baseline", None if found is None else found.text)]
         given = [word for name, value in named if value is not None for word in (name, value)]
         words = ["rulerank", "train", source, "--labels", labels, *given, "--method", method, "-o", model]
         return shlex.join(words)
@@ -104,13 +106,13 @@ def judge(
         judging = Judging(
             pool,
             store,
-            sampler=SSAR(per_query=True) if option is None else Strata(today=option),
-            today=option,
+            sampler=SSAR(per_query=True) if found is None else StratifiedSampler(baseline=found),
+            baseline=found,
             max_grade=meant.max_grade,
             overlap=share(overlap),
         )
         store.check_writable()
-        threading.Thread(target=judging.prepare, daemon=True).start()  # while the rest is loaded
+        threading.Thread(target=judging.prepare, daemon=True).start()  # while the web packages load
         from rulerank.judging.web.app import create_app
 
         app = create_app(
@@ -141,13 +143,13 @@ def print_hello(judging: Judging, url: str, beyond: str | None, *, as_json: bool
     else:
         print(f"{pool!r}\nJudge at {url}")
         if beyond is not None:
-            print(f"On other machines: {beyond}; the admin's page makes personal links for raters")
-        print(f"Labels go to {store.name}; Ctrl-C stops.")
+            print(f"On other machines: {beyond}; create personal links for raters on the admin page")
+        print(f"Labels are saved in {store.name}. Press Ctrl-C to stop.")
     sys.stdout.flush()
 
 
 def print_goodbye(judging: Judging, source: str, model: str, training: str) -> None:
-    from rulerank.core.words import counted
+    from rulerank._util.words import counted
 
     n_labels = len(judging.store.labels())
     print(f"\n{counted(n_labels, 'label')} in {judging.store.name}.")
@@ -158,7 +160,7 @@ def print_goodbye(judging: Judging, source: str, model: str, training: str) -> N
 
 
 def share(text: str) -> float:
-    """Return a share of the documents from 10% or 0.1.
+    """Parse a share: 10% or 0.1.
 
     >>> share("10%"), share("0.25")
     (0.1, 0.25)

@@ -1,48 +1,53 @@
-"""rulerank label-curve: how good a ranker is after so many labels."""
+"""rulerank label-curve: quality of rankers by number of labels."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from rulerank.cli.options import AsJson, Baseline, argument, baseline_feature, option
+from rulerank.cli.options import AsJson, BaselineOption, argument, baseline_of, option
 from rulerank.errors import DataError
 
 NO_MODEL = (
-    "a curve is measured on grades that a model may have learned from, and then starts too well: name a feature; "
-    "a model that never saw these queries may be one, with its scores as a column (rulerank rank DATA MODEL -o new.csv)"
+    "a model may have learned from the grades that the curve is measured on: name a feature; or, for a model that "
+    "never saw these queries, a run of it (rulerank rank DATA MODEL -o new.run)"
 )
 
 
 def label_curve(
     source: Annotated[str, argument("DATA", "Graded documents, or a folder of LETOR folds.")],
-    out: Annotated[list[str] | None, option("FILE", "A .png, .svg, .pdf or .csv; repeat it.", "--out", "-o")] = None,
-    method: Annotated[list[str] | None, option("NAME", "A method, or from-today; repeat it [five of them].")] = None,
-    sampler: Annotated[list[str] | None, option("NAME", "strata, SSAR, SSARP, random, ...; repeat it [all].")] = None,
-    sizes: Annotated[str | None, option("N,N,...", "Numbers of labels [20,50,100,200,400].")] = None,
-    splits: Annotated[int, option("N", "How often queries are split into halves, to label and test on.")] = 20,
-    baseline: Baseline = None,
+    out: Annotated[list[str] | None, option("FILE", "A .png, .svg, .pdf or .csv; repeatable.", "--out", "-o")] = None,
+    method: Annotated[
+        list[str] | None, option("NAME", "Method, or from-baseline; repeatable.  [default: five methods]")
+    ] = None,
+    sampler: Annotated[
+        list[str] | None, option("NAME", "strata, SSAR, SSARP, random, ...; repeatable.  [default: all]")
+    ] = None,
+    sizes: Annotated[str | None, option("N,N,...", "Numbers of labels.  [default: 20,50,100,200,400]")] = None,
+    splits: Annotated[int, option("N", "Number of random splits of the queries into a labelled and a test half.")] = 20,
+    baseline: BaselineOption = None,
     measure: Annotated[str, option("NAME", "MAP, NDCG@10, ...", "--measure", "-m")] = "NDCG@10",
     as_json: AsJson = False,
 ) -> None:
-    """Show what so many labels gain over the baseline ranking.
+    """Simulate the gain over the baseline by number of labels.
 
-    Simulates labelling with grades that are known: half of the queries are labelled, from the baseline ranking on, and
-    the other half are tested on, many times over. For every way to choose and every learner it shows what was gained
-    over the baseline on average and in the worst split. Ctrl-C shows the splits done so far.
+    Simulates labelling with known grades: half of the queries are labelled, the other half is the test set, in many
+    random splits. Prints the gain over the baseline ranking for every sampler and method: the mean and the worst split.
+    Ctrl-C prints the splits done so far.
 
     Example:
-
-    \b
-        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10,20 --method from-today -o gains.png
+        # one method, as a figure
+        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10,20 --method from-baseline -o gains.png
+        # one sampler, as a table
         rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10 --sampler strata -o gains.csv --json
     """
+    from rulerank.baseline import ModelBaseline
     from rulerank.cli.output import PICTURES, ending_of, print_json, print_table
     from rulerank.dataset import Dataset
     from rulerank.evaluation import Measure
-    from rulerank.experiment.label_curve import RANKERS, label_curve, label_curve_figure
-    from rulerank.io.folds import read_folds, read_graded
-    from rulerank.io.outputs import check_directory_of, write_bytes
+    from rulerank.experiment.curve import RANKERS, label_curve, label_curve_figure
+    from rulerank.io.files import check_directory_of, write_bytes
+    from rulerank.io.formats import read_folds, read_graded
     from rulerank.render.figures import check_matplotlib, figure_bytes
 
     for target in out or []:
@@ -53,16 +58,16 @@ def label_curve(
         wanted = None if sizes is None else [int(word) for word in sizes.split(",")]
     except ValueError:
         raise DataError(f"--sizes takes whole numbers, such as 50,100,200: got {sizes!r}") from None
-    if Path(source).is_dir():  # every query is in one of the test parts
+    if Path(source).is_dir():  # the test parts together hold every query once
         data = Dataset.concat([fold.test for fold in read_folds(source)])
     else:
         data = read_graded(source, None)
-    start = baseline_feature(data.feature_names, baseline, NO_MODEL)
-    if start is None:
-        raise DataError("which feature ranks the documents now? Gains are over the baseline: say --baseline FEATURE")
+    start = baseline_of(data.feature_names, baseline)
+    if isinstance(start, ModelBaseline):
+        raise DataError(f"--baseline {baseline}: {NO_MODEL}")
     names = method or RANKERS
     label = str(Measure.parse(measure))
-    curve = label_curve(data, names, sampler, sizes=wanted, n_splits=splits, today=start.option, measure=label)
+    curve = label_curve(data, names, sampler, sizes=wanted, n_splits=splits, baseline=start, measure=label)
     for target in out or []:
         ending = Path(target).suffix.lower()
         drawn = ending in PICTURES

@@ -1,4 +1,4 @@
-"""rulerank labels: what a label store holds, into a file and back."""
+"""rulerank labels: summarise, export and import the labels of a store."""
 
 from __future__ import annotations
 
@@ -15,32 +15,39 @@ if TYPE_CHECKING:
 
 
 def labels(
-    store: Annotated[str, argument("STORE", "The labels of `rulerank judge`: a file or a URL.")],
-    out: Annotated[str | None, option("FILE", "Write labels to a .qrels, .csv or .parquet.", "--out", "-o")] = None,
-    combine: Annotated[str | None, option("HOW", "median, mean, majority, reliability, ...; none: each label.")] = None,
-    take: Annotated[str | None, option("FILE", "Take labels in from a file.", "--import")] = None,
-    rater: Annotated[str | None, option("NAME", "Whose labels --import takes in.")] = None,
-    kind: Annotated[str | None, option("KIND", "That rater is a person, llm, clicks, project, other.")] = None,
-    disputes: Annotated[bool, flag("List what raters disagree on, the largest first.", "--disputes")] = False,
-    agreement: Annotated[bool, flag("Say how well raters agree, with intervals.", "--agreement")] = False,
+    store: Annotated[str, argument("STORE", "Label store of `rulerank judge`: a file or a URL.")],
+    out: Annotated[str | None, option("FILE", "Export labels to a .qrels, .csv or .parquet.", "--out", "-o")] = None,
+    combine: Annotated[
+        str | None,
+        option(
+            "HOW",
+            "How to combine raters: median, mean, majority, reliability, dawid-skene; none: keep each label.  "
+            "[default: setting of the store]",
+        ),
+    ] = None,
+    take: Annotated[str | None, option("FILE", "Import labels from a file.", "--import")] = None,
+    rater: Annotated[str | None, option("NAME", "Rater of the imported labels.")] = None,
+    kind: Annotated[str | None, option("KIND", "That rater is a person, llm, clicks, project or other.")] = None,
+    disputes: Annotated[bool, flag("List documents that raters disagree on, the largest first.", "--disputes")] = False,
+    agreement: Annotated[bool, flag("Print how well raters agree, with intervals.", "--agreement")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count, write or take in the labels of a store.
+    """Summarise, export or import the labels of a store.
 
-    A document judged by several has the median of their grades, or what --combine or the admin page says; what the
-    admin has decided counts first. Labels taken in with --kind llm, clicks, project or other are no people's: they
-    count in training only with `rulerank train --raters NAME`, with intercepts of their own. Quepid's csv is read, and
-    csv, tsv and qrels.
+    If several raters judged a document, its grade is the median, unless --combine or the admin page selects another
+    rule; the admin's decisions come first. Labels imported with --kind llm, clicks, project or other are from non-human
+    raters: training uses them only with `rulerank train --raters NAME`, with separate intercepts. Imports csv, tsv,
+    qrels and Quepid's csv.
 
     Example:
-        rulerank labels judged.db
-        rulerank labels judged.db -o judged.qrels --combine dawid-skene
-        rulerank labels judged.db -o labels.csv --combine none
-        rulerank labels judged.db --import llm.csv --rater gpt --kind llm
-        rulerank labels judged.db --disputes
+        # how well the raters agree
         rulerank labels judged.db --agreement
+        # one grade per document, as TREC qrels
+        rulerank labels judged.db -o judged.qrels --combine dawid-skene
+        # labels of an LLM
+        rulerank labels judged.db --import llm.csv --rater gpt --kind llm
     """
-    from rulerank.core.words import counted
+    from rulerank._util.words import counted
     from rulerank.judging.labels import COMBINATIONS, check_combination, check_rater
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
@@ -48,13 +55,13 @@ def labels(
     asked = {"--disputes": disputes, "--agreement": agreement, "--import": take, "-o": out}
     chosen = [name for name, given in asked.items() if given]
     if len(chosen) > 1:
-        raise DataError(f"one thing at a time: got {', '.join(chosen)}")
+        raise DataError(f"give only one of these options: {', '.join(chosen)}")
     if bool(take) != (rater is not None) or (kind is not None and not take):
-        raise DataError("--import takes labels in and needs --rater: whose they are; --kind says what that rater is")
+        raise DataError("--import needs --rater NAME, the rater of the labels; --rater and --kind need --import")
     if combine is not None and not out:
-        raise DataError("--combine says how several labels become one in the file of -o: name it, too")
+        raise DataError("--combine applies to an export: add -o FILE")
     if not take and "://" not in store and not Path(store).exists():
-        raise DataError(f"{store}: there is no such label store")
+        raise DataError(f"{store}: label store not found")
     with LabelStore(store) as kept:
         if take and rater is not None:
             n_labels = import_labels(kept, take, check_rater(rater), kind=kind)
@@ -64,8 +71,8 @@ def labels(
             how = check_combination(kept.settings().combine if each or combine is None else combine)
             done = export_labels(kept, out, per_rater=each, combine_by=how)
             payload = {"rows": done.rows, "format": done.target} | ({} if each else {"combined": how})
-            said = "" if each else f"; of several raters {COMBINATIONS[how]}"
-            report(payload, f"{out}: {done}{said}", as_json=as_json, target=out)
+            rule = "" if each else f"; several raters: {COMBINATIONS[how]}"
+            report(payload, f"{out}: {done}{rule}", as_json=as_json, target=out)
         elif disputes:
             print_disputes(kept, as_json=as_json)
         elif agreement:
@@ -75,8 +82,8 @@ def labels(
 
 
 def print_counts(store: LabelStore, *, as_json: bool) -> None:
-    """Print how many labels there are, and how they count."""
-    from rulerank.core.words import counted
+    """Print the numbers of labels and how they are combined."""
+    from rulerank._util.words import counted
     from rulerank.dataset import warn_if_one_sided
     from rulerank.judging.grades import Counting
 
@@ -91,7 +98,7 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
     graded = {doc for doc, by in counting.people(labels).items() if any(grade is not None for grade in by.values())}
     undecided = len(graded - grades.keys() - counting.decided.keys())
     payload: dict[str, object] = {f"{noun}s": n for noun, n in counts.items()}
-    payload |= {"decisions": len(counting.decided), "judges": dict(counting.judges), "undecided": undecided}
+    payload |= {"decisions": len(counting.decided), "other_raters": dict(counting.other_raters), "undecided": undecided}
     payload["settings"] = counting.settings.to_dict()
     text = f"{store.name}: {', '.join(counted(n, noun) for noun, n in counts.items())}"
     if counting.decided:
@@ -99,12 +106,12 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
     if counts["rater"] > 1 or counting.decided:
         text += f"\n{counting.sentence()}"
     if undecided:
-        text += f"\n{counted(undecided, 'document')} without a grade until decided (--disputes)."
+        text += f"\n{counted(undecided, 'document')} without a grade until the admin decides (--disputes)."
     report(payload, text, as_json=as_json)
 
 
 def print_disputes(store: LabelStore, *, as_json: bool) -> None:
-    """Print the documents on which people disagree, the largest dispute first, and then those of other raters."""
+    """Print the documents on which human raters disagree, the largest first, then those of other raters."""
     from rulerank.judging.agreement import disputes
     from rulerank.judging.grades import Counting
 
@@ -113,7 +120,7 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
     given: dict[tuple[str, str], dict[str, int | None]] = {}
     for label in labels:
         given.setdefault((label.query, label.doc), {})[label.rater] = label.grade
-    found = disputes(given, counting.judges)
+    found = disputes(given, counting.other_raters)
     if as_json:
         listed = [
             {
@@ -128,7 +135,7 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
         ]
         print_json({"disputes": listed})
     elif not found:
-        print(f"{store.name}: no two raters disagree on a document that people have graded")
+        print(f"{store.name}: raters agree on all documents that several have graded")
     else:
         rows = []
         for one in found:
@@ -139,34 +146,34 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
 
 
 def print_agreement(store: LabelStore, *, as_json: bool) -> None:
-    """Print how well people agree, and other raters with them, each with its interval."""
-    from rulerank.judging.agreement import agreement_parts, judge_agreement, krippendorff_alpha
+    """Print how well human raters agree, and other raters with them, with intervals."""
+    from rulerank.judging.agreement import agreement_parts, krippendorff_alpha, rater_agreement
     from rulerank.judging.grades import Counting, grades_of
 
     counting, labels = Counting.now(store), store.labels()
-    people = [label for label in labels if label.rater not in counting.judges]
+    people = [label for label in labels if label.rater not in counting.other_raters]
     parts, grades = agreement_parts(people), counting.grades(labels)
     given = [[grade for grade in by.values() if grade is not None] for by in counting.people(labels).values()]
     alpha = krippendorff_alpha(given)
-    by_rater = grades_of(labels, sorted(counting.judges))
-    others = [judge_agreement(name, given, grades) for name, given in by_rater.items()]
+    by_rater = grades_of(labels, sorted(counting.other_raters))
+    others = [rater_agreement(name, given, grades) for name, given in by_rater.items()]
     if as_json:
-        print_json({"people": alpha.to_dict(), **parts.to_dict(), "judges": [one.to_dict() for one in others]})
+        print_json({"people": alpha.to_dict(), **parts.to_dict(), "other_raters": [one.to_dict() for one in others]})
         return
     sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
     known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
-    print(f"Krippendorff's alpha of the people: {known}")
+    print(f"Krippendorff's alpha of the human raters: {known}")
     rows = [
         [f"{what} {part.name}", *_share(part.share)]
         for what, several in (("rater", parts.raters), ("query", parts.queries), ("grade", parts.grades))
         for part in several
     ]
-    rows += [[f"{one.judge}, with the people", *_share(one.share)] for one in others]
+    rows += [[f"{one.rater}, with the human raters", *_share(one.share)] for one in others]
     if rows:
-        print_table(["the same grade", "share", "90 % interval", "documents"], rows)
+        print_table(["same grade", "share", "90 % interval", "documents"], rows)
 
 
 def _share(share: Share) -> list[str]:
     if share.value is None:
-        return ["", "not known", "0"]
+        return ["", "unknown", "0"]
     return [f"{share.value:.2f}", f"{share.low:.2f} to {share.high:.2f}", str(share.n_docs)]

@@ -5,35 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from rulerank.cli.options import AsJson, Queries, argument, flag
+from rulerank.cli.options import AsJson, Queries, argument, flag, option
 from rulerank.cli.output import report
 from rulerank.errors import DataError
 
 
 def make_data(
-    out: Annotated[str, argument("OUT", "A file, - for stdout, or a folder with --folds or --texts.")],
+    out: Annotated[str, argument("OUT", "Output file, - for stdout; with --folds or --texts a folder.")],
     queries: Queries = 50,
-    seed: Annotated[int, flag("Another seed draws otherwise.")] = 0,
-    folds: Annotated[int, flag("Write so many folds, as LETOR lays them out; 0: one file.")] = 0,
-    texts: Annotated[bool, flag("Write a shop: texts, queries, judgements.", "--texts")] = False,
+    seed: Annotated[int, option("N", "Random seed.")] = 0,
+    folds: Annotated[int, option("N", "Number of folds, in LETOR's layout; 0: one file.")] = 0,
+    texts: Annotated[bool, flag("Write shop data: product texts, queries, judgements.", "--texts")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write synthetic data to try things on.
+    """Generate synthetic data.
 
-    Queries and documents of a small web search, with grades; the help of rulerank.make_ranking says how they are made.
-    A LETOR file (.txt) numbers the features; a table (.csv, .parquet) keeps their names; stdout is csv.
+    Writes queries and graded documents of a small web search; help(rulerank.datasets.make_ranking) describes the model.
+    A LETOR file (.txt) numbers the features, a table (.csv, .parquet) keeps their names; stdout is csv.
 
-    With --texts it is a small shop, as texts that features are still to be made of: documents.jsonl, queries.tsv and
-    judgements.qrels, which holds every product above grade 0 and the nearest misses (help of rulerank.make_shop).
+    With --texts, writes the texts of a small shop, as input of `rulerank features`: documents.jsonl, queries.tsv and
+    judgements.qrels, which has all products above grade 0 and the nearest misses (help(rulerank.datasets.make_shop)).
 
     Example:
-        rulerank make-data small.txt --queries 30
-        rulerank make-data small.csv --seed 7
+        # a table with grades and features
+        rulerank make-data small.csv --queries 30 --seed 7
+        # five folds for rulerank compare
         rulerank make-data folds --folds 5
+        # texts for rulerank features
         rulerank make-data shop --texts --queries 100
     """
     if out == "-" and (folds or texts):
-        raise DataError("folds and texts need a folder to be written to: got -")
+        raise DataError("--folds and --texts write a folder: got -")
     if texts:
         from rulerank.datasets.shop import make_shop, write_shop
 

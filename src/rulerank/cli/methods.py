@@ -1,4 +1,4 @@
-"""rulerank methods: the rankers by name, and what `--set` takes."""
+"""rulerank methods: list methods and their parameters."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from rulerank.cli.options import AsJson, argument
 
 
 def methods(
-    name: Annotated[str | None, argument("[NAME]", "Print the parameters of this method.")] = None,
-    as_json: AsJson = False,
+    name: Annotated[str | None, argument("[NAME]", "Method whose parameters to list.")] = None, as_json: AsJson = False
 ) -> None:
     """List the methods, or the parameters of one.
 
-    A method goes by the name of its class; the papers' codes mean the same. A parameter is set with --set
-    NAME=VALUE, or behind the name: --method GlobalRules:votes=mean.
+    Methods are named like their Python classes; the papers' codes are aliases. Set a parameter with --set NAME=VALUE or
+    after the name: --method GlobalRules:votes=mean.
 
     Example:
+        # all methods
         rulerank methods
+        # the parameters of one
         rulerank methods FittedRules
     """
+    from rulerank._util.parameters import described
     from rulerank.cli.output import print_json, print_table
-    from rulerank.core.parameters import described
     from rulerank.methods import METHODS, method_named
 
     if name is None:
-        header = ["method", "also", "what it is"]
+        header = ["method", "alias", "description"]
         rows = [[method.class_name, method.name, about(method.ranker_class())] for method in METHODS.values()]
     else:
-        header = ["parameter", "default", "may be", "meaning"]
+        header = ["parameter", "default", "values", "description"]
         known = described(method_named(name).ranker_class())
         rows = [[parameter, default, takes, meaning] for parameter, takes, default, meaning in known]
     if as_json:

@@ -1,11 +1,10 @@
-"""Options that several commands share, declared once, and what they mean."""
+"""Options that several commands share, and how their values are parsed."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,10 +12,8 @@ import typer
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.rankers.anchored.baseline import TodayModel
-    from rulerank.rankers.base import Ranker
+    from rulerank.baseline import Baseline
     from rulerank.recall_base import CountedRows
-    from rulerank.today import Today
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
@@ -25,69 +22,48 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """Return an option with a value, called as the parameter is or by these names."""
+    """Return an option with a value, named like the parameter unless names are given."""
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
 def flag(help: str, *names: str, **more: Any) -> Any:
-    """Return an option without a value, or with a plain number or word."""
+    """Return an option without a value."""
     return typer.Option(*names, help=help, **more)
 
 
 AsJson = Annotated[bool, flag("Print JSON.", "--json")]
-Queries = Annotated[int, flag("How many queries to make.")]
-Measures = Annotated[list[str] | None, option("NAME", "MAP, NDCG@10, P@1, MRR, ...; repeat it.", "--measure", "-m")]
-Qid = Annotated[str | None, option("COLUMN", "Column of the query id [qid].", "--qid")]
-Docid = Annotated[str | None, option("COLUMN", "Column of the document id [docid].", "--docid")]
-Grade = Annotated[str | None, option("COLUMN", "Column of the grade [grade].", "--grade")]
-Features = Annotated[str | None, option("A,B,...", "Columns of the features [all others that hold numbers].")]
-LogColumns = Annotated[str | None, option("query=A,doc=B,...", "Columns of LOG whose names do not tell what they are.")]
-Out = Annotated[str, option("FILE", "The file to write, - for stdout.", "--out", "-o")]
+Queries = Annotated[int, option("N", "Number of queries to generate.")]
+Measures = Annotated[list[str] | None, option("NAME", "MAP, NDCG@10, P@1, MRR, ...; repeatable.", "--measure", "-m")]
+Qid = Annotated[str | None, option("COLUMN", "Query id column.  [default: qid]", "--qid")]
+Docid = Annotated[str | None, option("COLUMN", "Document id column.  [default: docid]", "--docid")]
+Grade = Annotated[str | None, option("COLUMN", "Grade column.  [default: grade]", "--grade")]
+Features = Annotated[str | None, option("A,B,...", "Feature columns.  [default: all other numeric columns]")]
+LogColumns = Annotated[str | None, option("query=A,doc=B,...", "Columns of LOG, if their names are not recognised.")]
+Out = Annotated[str, option("FILE", "Output file, - for stdout.", "--out", "-o")]
 Convention = Annotated[
-    str, option("NAME[:SETTING=VALUE,...]", "standard, standard-exp, letor3, letor4; as letor3:ties=docid,unjudged=0.")
+    str,
+    option(
+        "NAME[:SETTING=VALUE,...]",
+        "standard, standard-exp, letor3 or letor4; with settings: letor3:ties=docid,unjudged=0.",
+    ),
 ]
-Baseline = Annotated[
-    str | None, option("FEATURE", "What ranks the documents now: a feature, -NAME: lowest first; or a model [by name].")
+BaselineOption = Annotated[
+    str | None,
+    option(
+        "RANKING",
+        "Baseline ranking: a feature (-NAME: lowest first), a sum of features, a model file or a run.  "
+        "[default: guessed from the feature names, e.g. bm25*, engine_rank]",
+    ),
 ]
-Host = Annotated[str, flag("Where to listen; beyond this machine it needs --token.")]
-Port = Annotated[int | None, flag("Port, 0 for any [8765, or any].", min=0, max=65535)]
-Token = Annotated[str | None, flag("A secret that every request must bring.", envvar="RULERANK_TOKEN")]
-
-# options of version 0.1, and what does the same now
-NEW_OPTIONS = {
-    **dict.fromkeys(("--today", "--against"), "--baseline"),
-    "--judges": "--raters",
-    "--first": "--top",
-    "--keys": "--sessions",
-    "--csv": "-o FILE.csv",
-    "--markdown": "-o FILE.md",
-    **dict.fromkeys(("--format", "--to"), "-o FILE"),
-    "--from": "`rulerank convert IN OUT --from FORMAT`",
-    "--list": "`rulerank methods`",
-    "--parameters": "`rulerank methods NAME`",
-    "--ranking": "--query ID without --doc",
-    "--budget": "-n",
-    "--resume": "--labels",
-    "--grades": "--own-grades",
-    "--ask": "`rulerank judge`",
-    "--train": "`rulerank train POOL --labels STORE`",
-    "--per-rater": "--combine none",
-    "--ranker": "--method NAME=MODULE:OBJECT",
-    "--literal": "--set literal=true",
-    **{
-        f"--{name}": f"--convention NAME:{name.replace('-', '_')}=..." for name in ("ties", "unjudged", "relevant-from")
-    },
-    **{
-        f"--{name}": f"--set {name.replace('-', '_')}=..."
-        for name in ("votes", "max-size", "min-support", "discretizer", "normalize", "drop-weakest")
-    },
-}
+Host = Annotated[str, option("HOST", "Address to listen on; other machines need --token.")]
+Port = Annotated[int | None, option("N", "Port, 0 for any free port.  [default: 8765 if free]", min=0, max=65535)]
+Token = Annotated[str | None, option("SECRET", "Secret that every request must send.", envvar="RULERANK_TOKEN")]
 
 
 def columns(
     qid: str | None, docid: str | None, grade: str | None = None, features: str | None = None
 ) -> dict[str, Any]:
-    """Return the columns that were named, as the readers of tables take them.
+    """Return the given column names as keyword arguments of the table readers.
 
     >>> columns("query", None, features="bm25, tf")
     {'qid': 'query', 'features': ['bm25', 'tf']}
@@ -98,7 +74,7 @@ def columns(
 
 
 def log_columns(text: str | None) -> dict[str, str]:
-    """Return the columns of a log that a text names.
+    """Parse the value of --columns.
 
     >>> log_columns("query=search term, doc=sku")
     {'query': 'search term', 'doc': 'sku'}
@@ -119,7 +95,7 @@ def pair_of(text: str, option: str) -> tuple[str, str]:
 
 
 def settings(given: Sequence[str] | None, option: str = "--set") -> dict[str, Any]:
-    """Return NAME=VALUE texts as parameters: numbers, true, false and none as what they say, else text.
+    """Parse NAME=VALUE texts: numbers, true, false and none become Python values, the rest stays text.
 
     >>> settings(["l2=10", "leave_one_out=false", "ties=share"])
     {'l2': 10, 'leave_one_out': False, 'ties': 'share'}
@@ -136,7 +112,7 @@ def settings(given: Sequence[str] | None, option: str = "--set") -> dict[str, An
 
 
 def name_and_settings(text: str, option: str, known: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """Return a name and the settings behind it, all of which must be known where any are.
+    """Parse NAME:SETTING=VALUE,...; if settings are known, refuse others.
 
     >>> name_and_settings("letor3:ties=docid,relevant_from=2", "--convention")
     ('letor3', {'ties': 'docid', 'relevant_from': 2})
@@ -145,63 +121,45 @@ def name_and_settings(text: str, option: str, known: Sequence[str] = ()) -> tupl
     given = settings([part for part in rest.split(",") if part], option)
     unknown = next((one for one in given if known and one not in known), None)
     if unknown is not None:
-        raise DataError(f"{option} has no setting {unknown!r} here; it has {', '.join(known)}")
+        raise DataError(f"{option}: unknown setting {unknown!r}; choose from {', '.join(known)}")
     return name.strip(), given
 
 
-def names_model(given: str) -> bool:
-    """Tell whether a word names the file of a model, one that is missing too.
+def baseline_of(names: Sequence[str], given: Any, alternative: str = "") -> Baseline:
+    """Return the given baseline ranking, or guess it from the feature names and print the guess on stderr.
 
-    >>> names_model("clicks.rulerank"), names_model("bm25")
-    (True, False)
+    alternative: what the error suggests to users without such a feature.
     """
-    from rulerank.model_file import is_model_file
+    from rulerank._util.words import listed
+    from rulerank.baseline import find_baseline, suggest_baseline
 
-    return Path(given).suffix == ".rulerank" or is_model_file(given)
-
-
-def baseline_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
-    """Return the baseline ranking: the feature or model that was named, or a feature whose name says so (on stderr).
-
-    otherwise: what to do for someone who has no such feature.
-    """
-    from rulerank.core.words import listed
-    from rulerank.model_file import load_ranker
-    from rulerank.rankers.anchored.baseline import find_start
-    from rulerank.today import suggest_today
-
-    if given is None:
-        suggested = suggest_today(names)
-        if suggested is None:
-            all_names = listed(list(names))
-            raise DataError(f"which feature ranks the documents now? Say --baseline FEATURE, of {all_names}{otherwise}")
-        print(f"the baseline is taken to be {suggested}, by its name; --baseline says otherwise", file=sys.stderr)
-        return suggested
-    if isinstance(given, str) and not {given, given[1:]} & {*names} and names_model(given):
-        given = load_ranker(given)
-    return find_start(names, given)
-
-
-def baseline_feature(names: Sequence[str], given: str | None, why_no_model: str) -> Today | None:
-    """Return the baseline where it must be a feature; None: none was named, and no name says so."""
-    from rulerank.today import Today, suggest_today
-
-    if given is None and suggest_today(names) is None:
-        return None
-    if given is not None and given not in names and names_model(given):
-        raise DataError(f"--baseline {given}: {why_no_model}")
-    found = baseline_of(names, given)
-    assert isinstance(found, Today)
-    return found
+    if given is not None:
+        return find_baseline(names, given)
+    suggested = suggest_baseline(names)
+    if suggested is None:
+        raise DataError(
+            "no baseline ranking found: name the feature that ranks the documents now with --baseline, one of "
+            f"{listed(list(names))}{alternative}"
+        )
+    print(
+        f"Using {suggested} as the baseline ranking (guessed from its name; choose another with --baseline).",
+        file=sys.stderr,
+    )
+    return suggested
 
 
 def report_left_out(counting: CountedRows, n_rows: int, what_is_left: str = "left out") -> None:
-    """Print on stderr what the rule for documents without a judgement left out of n_rows."""
-    from rulerank.core.words import counted
+    """Print on stderr how many of n_rows were left out because they have no judgement."""
+    from rulerank._util.words import counted
 
     left_out = (
         (counting.n_queries, "query", "queries", "without any judgement"),
-        (counting.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement (unjudged 0 counts them)"),
+        (
+            counting.n_skipped,
+            "document",
+            "documents",
+            f"of {n_rows:,} without a judgement (unjudged=0 counts them as not relevant)",
+        ),
         (counting.n_extra, "document", "documents", "that are candidates only because they are judged"),
         (counting.n_missed_queries, "query", "queries", "without candidates, whose relevant documents were all missed"),
     )

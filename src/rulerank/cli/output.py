@@ -1,4 +1,4 @@
-"""Print results: a table drawn by Rich on a terminal, aligned text in a pipe, JSON when asked."""
+"""Print results: a Rich table on a terminal, aligned text in a pipe, JSON with --json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
-    """Print rows of text, the first n_left columns to the left and the others to the right.
+    """Print rows of text, the first n_left columns left-aligned and the others right-aligned.
 
     >>> print_table(["ranking", "MAP"], [["bm25_body", "0.4120"]])
     ranking       MAP
@@ -35,15 +35,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
-    for place, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if place < n_left else "right")
+    for column, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if column < n_left else "right")
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: a name in square brackets is no markup
+        table.add_row(*map(Text, row))  # Text: a name in square brackets is not markup
     Console().print(table)
 
 
 def print_page(page: Page, to: TextIO) -> None:
-    """Print a page: drawn on a terminal, as aligned text in a pipe."""
+    """Print a page: with Rich on a terminal, as aligned text in a pipe."""
     from rulerank.render.text import render_text, rich_page
 
     if to.isatty() and (to.encoding or "").startswith("utf"):
@@ -59,28 +59,24 @@ def print_json(payload: object) -> None:
 
 
 def report(payload: Mapping[str, object], sentence: str, *, as_json: bool, target: str = "") -> None:
-    """Say what was written; on stderr when the data itself went to stdout."""
+    """Print what was written; on stderr if the data itself went to stdout."""
     print(json.dumps(payload, indent=2) if as_json else sentence, file=sys.stderr if target == "-" else sys.stdout)
 
 
 def ending_of(out: str, endings: Sequence[str]) -> str:
-    """Return how the name of a file ends, which says what is written to it.
+    """Return the ending of a file name, which selects the format.
 
     >>> ending_of("why.HTML", [".html", ".md"])
     '.html'
     """
     ending = Path(out).suffix.lower()
     if ending not in endings:
-        raise DataError(f"cannot tell the format from the name {out!r}; end it in one of {', '.join(endings)}")
+        raise DataError(f"no known format for {out!r}: use a name that ends in {', '.join(endings)}")
     return ending
 
 
 def results_text(
-    results: Mapping[str, Result],
-    comparison: ComparisonTable | None,
-    ending: str,
-    *,
-    per_query: bool,
+    results: Mapping[str, Result], comparison: ComparisonTable | None, ending: str, *, per_query: bool
 ) -> str:
     """Return results as csv, with all digits, or as Markdown."""
     from rulerank.evaluation.evaluation import by_query, note_of, said, side_by_side
@@ -89,7 +85,7 @@ def results_text(
     header, rows = by_query(results) if per_query else side_by_side(results)
     if ending == ".csv":
         if comparison is not None:
-            raise DataError("--compare has no csv; write .md, or print --json")
+            raise DataError("--compare cannot be written as csv: use .md or --json")
         return csv_table(header, rows)
     table = markdown_table(header, as_text(rows), 2 if per_query else 1)
     parts = [table, "\n".join([note_of(results), *said(results)])]
@@ -99,10 +95,7 @@ def results_text(
 
 
 def print_results(
-    results: Mapping[str, Result],
-    comparison: ComparisonTable | None = None,
-    *,
-    per_query: bool = False,
+    results: Mapping[str, Result], comparison: ComparisonTable | None = None, *, per_query: bool = False
 ) -> None:
     """Print results as a table, and how they differ."""
     from rulerank.evaluation.evaluation import by_query, note_of, said, side_by_side

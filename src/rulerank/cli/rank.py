@@ -10,51 +10,53 @@ from rulerank.errors import DataError
 
 
 def rank(
-    source: Annotated[str, argument("DATA", "The documents to score, - for stdin.")],
-    model: Annotated[str, argument("MODEL", "A model file that `rulerank train` wrote.")],
-    out: Annotated[str, option("FILE", "A .run (TREC), a .csv, or else scores, one a line.", "--out", "-o")] = "-",
+    source: Annotated[str, argument("DATA", "Documents to score, - for stdin.")],
+    model: Annotated[str, argument("MODEL", "Model file from `rulerank train`.")],
+    out: Annotated[
+        str, option("FILE", "A .run (TREC) or .csv; any other name: one score per line.", "--out", "-o")
+    ] = "-",
     qid: Qid = None,
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
     """Score documents with a model.
 
-    The higher the score, the higher the document ranks within its query. Scores and csv keep the order of the
-    documents, as stdout does; a run has them best first. The data must have all features of the model, by name; others
-    may come along. A LETOR file leaves out features that are 0: those it lacks at the end are taken as 0, with a note
-    on stderr. Documents without ids have the keys by which `rulerank sample` and `rulerank judge` label them.
+    Higher scores rank higher within a query. Scores, csv and stdout keep the order of the documents; a run lists the
+    best first. The data must have all features of the model, by name; other columns are ignored. LETOR files omit
+    features that are 0: missing features at the end are read as 0, with a note on stderr. Documents without ids get the
+    keys that `rulerank sample` and `rulerank judge` use.
 
     Example:
-
-    \b
+        # print scores
         rulerank rank test.txt model.rulerank
+        # write a TREC run
         rulerank rank test.txt model.rulerank -o model.run
     """
+    from rulerank._util.words import counted
     from rulerank.cli.output import print_json, print_table
-    from rulerank.core.words import counted
-    from rulerank.io.doc_names import doc_keys
-    from rulerank.io.streams import is_many
+    from rulerank.io.columns import doc_keys
+    from rulerank.io.files import is_many
     from rulerank.io.trec import SCORE_FORMATS, score_format, write_scores
     from rulerank.model_file import load_beside_data
-    from rulerank.rankers.documents import read_documents
+    from rulerank.rankers.rows import read_documents
 
     ranker = load_beside_data(model, source)
     if is_many(source):
-        raise DataError(f"{source} stands for many files: rank them one after the other, into a file each")
+        raise DataError(f"{source} names several files: rank them one at a time")
     read = read_documents(source, None, columns(qid, docid), wanted=ranker.feature_names_)
     chosen = score_format("csv" if out == "-" else None, out)
     if chosen == "run" and read.data.shown is not None:
         raise DataError(
-            f"{source} has a row for each position that a document was shown at, and a run has each document once: "
+            f"{source} has one row per position of a document, but a run has each document once: "
             "rank the pool that the log was joined with"
         )
-    scores = ranker.predict(read.with_features(ranker.feature_names_))
-    ranked = read.data
+    ranked, data = read.data, read.with_features(ranker.feature_names_)
     if chosen == "run" and ranked.base is not None and ranked.base.extra.any():
-        own = ~ranked.base.extra  # what no search has found must not be in a run
+        own = ~ranked.base.extra  # a run holds only retrieved documents
         n_extra = counted(int((~own).sum()), "document")
-        print(f"{n_extra} left out: in {source} only because they are judged", file=sys.stderr)
-        ranked, scores = ranked[own], scores[own]
+        print(f"{n_extra} left out: in {source} only because they have judgements", file=sys.stderr)
+        ranked, data = ranked[own], data[own]
+    scores = ranker.predict(data)
     if as_json:
         print_json({"rows": len(ranked), "format": chosen} | ({"scores": scores.tolist()} if out == "-" else {}))
     elif out == "-" and sys.stdout.isatty():

@@ -1,12 +1,13 @@
-"""rulerank sample: say which documents to label."""
+"""rulerank sample: choose documents to label."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from rulerank.cli.options import (
     AsJson,
-    Baseline,
+    BaselineOption,
     Docid,
     Qid,
     argument,
@@ -23,44 +24,45 @@ if TYPE_CHECKING:
     from rulerank.judging.pool import Pool
     from rulerank.judging.sample import Sample
     from rulerank.sampling.ssar import SSAR
-    from rulerank.sampling.strata import Strata
+    from rulerank.sampling.strata import StratifiedSampler
 
 GOOD_START = 100  # labels: ten documents each of ten queries
 
 
 def sample(
     source: Annotated[str, argument("POOL", "Documents to choose from, - for stdin.")],
-    n: Annotated[int, flag("How many documents to choose.", "-n")] = 20,
-    labels: Annotated[str | None, option("FILE", "The labels so far: a label store or a file.")] = None,
-    own_grades: Annotated[bool, flag("Simulate: the grades in POOL stand in for a person.", "--own-grades")] = False,
-    baseline: Baseline = None,
-    sampler: Annotated[str, option("NAME[:SETTING=VALUE,...]", "strata (of the baseline), or ssar.")] = "strata",
+    n: Annotated[int, option("N", "Number of documents to choose.", "-n")] = 20,
+    labels: Annotated[str | None, option("FILE", "Labels so far: a label store or a file.")] = None,
+    own_grades: Annotated[bool, flag("Simulate: use the grades in POOL as labels.", "--own-grades")] = False,
+    baseline: BaselineOption = None,
+    sampler: Annotated[str, option("NAME[:SETTING=VALUE,...]", "strata (of the baseline ranking) or ssar.")] = "strata",
     out: Annotated[str, option("FILE", "A .csv, .qrels or .txt (LETOR), - for stdout.", "--out", "-o")] = "-",
     qid: Qid = None,
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the documents to label next.
+    """Choose the documents to label next.
 
-    Documents from all over the baseline ranking (--baseline, a feature or a model) are chosen, one query after the
-    other in random order: ten documents each of ten queries, 100 labels, are a good start. Grade them on the page
-    (`rulerank judge`) or in the file of -o, and `rulerank train --labels` learns from them. With --own-grades the
-    file has the grades, too, so that all of it can be tried without a person.
+    Samples documents from the whole baseline ranking, one query after the other in random order. 100 labels, ten
+    documents each for ten queries, are a good start. Grade them on the page (`rulerank judge`) or in the output file,
+    then train with `rulerank train --labels`. With --own-grades the file has the grades, so you can try everything
+    without raters.
 
-    --sampler ssar chooses the document that the labels so far say least about, needs no baseline, and stops by itself;
-    ssar:partitions=5 is SSARP. In a list each document then counts as if it had the most common grade so far, so that
-    it is not all alike.
+    --sampler ssar chooses the document that the labels so far cover least, needs no baseline, and stops by itself;
+    ssar:partitions=5 is SSARP. For a list of several, each chosen document is given the most common grade so far, so
+    that the list stays diverse.
 
     Example:
-
-    \b
+        # 100 documents to grade in a spreadsheet
         rulerank sample pool.csv --baseline bm25_body -n 100 -o to-judge.csv
+        # simulate raters with the grades of the data
         rulerank sample train.txt --baseline f1 --own-grades -n 20 -o labels.csv
+        # without a baseline
         rulerank sample train.txt --sampler ssar:partitions=5 -n 5 -o to-judge.qrels
     """
-    from rulerank.cli.output import print_json, report
+    from rulerank.cli.output import print_json, print_table, report
     from rulerank.dataset import warn_if_one_sided
-    from rulerank.io.outputs import check_output, write_bytes
+    from rulerank.io.files import check_output, write_bytes
     from rulerank.judging.label_files import counted_grades, label_bytes, label_format, read_labels
     from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
@@ -93,16 +95,27 @@ def sample(
         ]
         print_json(payload | {"documents": documents})
         return
-    write_bytes(out, label_bytes(pool, chosen.rows, chosen.grades, label_format(out)))
+    if out == "-" and sys.stdout.isatty():
+        print_table(["query", "document", "grade"], readable_rows(pool, chosen), n_left=2)
+    else:
+        write_bytes(out, label_bytes(pool, chosen.rows, chosen.grades, label_format(out)))
     report(payload, sentence(chosen, pool, before, out, chooser), as_json=as_json, target=out)
 
 
-def make_sampler(pool: Pool, text: str, baseline: str | None) -> SSAR | Strata:
+def readable_rows(pool: Pool, chosen: Sample) -> list[list[str]]:
+    """Return the chosen documents for a terminal: query, title or id, and the grade if it is known."""
+    rows = []
+    for row, grade in zip(chosen.rows.tolist(), chosen.grades.tolist(), strict=True):
+        shown = pool.shown(row)
+        query = shown.get("query_text") or pool.pairs[row][0]
+        rows.append([query, shown.get("title") or pool.names[row], "" if grade < 0 else str(grade)])
+    return rows
+
+
+def make_sampler(pool: Pool, text: str, baseline: str | None) -> SSAR | StratifiedSampler:
     """Return the sampler that was asked for."""
-    from rulerank.rankers.anchored.baseline import scores_today
     from rulerank.sampling.ssar import SSAR
-    from rulerank.sampling.strata import Strata
-    from rulerank.today import Today
+    from rulerank.sampling.strata import StratifiedSampler
 
     kinds = {"strata": ["seed"], "ssar": ["max_size", "partitions", "per_query", "discretizer", "normalize"]}
     name = text.partition(":")[0].lower()
@@ -111,26 +124,26 @@ def make_sampler(pool: Pool, text: str, baseline: str | None) -> SSAR | Strata:
     given = name_and_settings(text, "--sampler", kinds[name])[1]
     if name == "ssar":
         if baseline is not None:
-            raise DataError("ssar does without the baseline ranking: leave out --baseline or --sampler ssar")
+            raise DataError("ssar does not use a baseline ranking: leave out --baseline or --sampler ssar")
         return SSAR(**given)
-    start = baseline_of(pool.data.feature_names, baseline, "; or let --sampler ssar choose, which does without")
-    return Strata(today=start.option if isinstance(start, Today) else scores_today(start, pool.data), **given)
+    start = baseline_of(pool.data.feature_names, baseline, "; or use --sampler ssar, which needs none")
+    return StratifiedSampler(baseline=start, **given)
 
 
-def sentence(chosen: Sample, pool: Pool, before: dict[int, int], out: str, sampler: SSAR | Strata) -> str:
-    """Say in a line or two what was chosen and why it ended."""
-    from rulerank.core.words import counted
-    from rulerank.sampling.strata import Strata
+def sentence(chosen: Sample, pool: Pool, before: dict[int, int], out: str, sampler: SSAR | StratifiedSampler) -> str:
+    """Return what was chosen and why sampling ended, in words."""
+    from rulerank._util.words import counted
+    from rulerank.sampling.strata import StratifiedSampler
 
     n_pool, where = len(pool), "" if out == "-" else f"{out}: "
     if chosen.stop == "listed":
         return f"{where}{counted(len(chosen.rows), 'document')} to judge, of {n_pool:,}; {chosen.n_labels:,} labelled"
-    if isinstance(sampler, Strata):
+    if isinstance(sampler, StratifiedSampler):
         queries = {pool.pairs[row][0] for row in [*chosen.rows.tolist(), *before]}
         labels = f"{counted(chosen.n_labels, 'label')} of {counted(len(queries), 'query', 'queries')}"
         more = "" if chosen.n_labels >= GOOD_START else f"; {GOOD_START} labels are a good start"
         return f"{where}{labels}{more}"
     share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
     if chosen.stop == "natural":
-        return f"{where}{share}; it has stopped by itself: no other document is as new to the labels"
-    return f"{where}{share} ({chosen.closeness:.0%} of the way to where it stops by itself)"
+        return f"{where}{share}; stopped by itself: the labels cover all other documents"
+    return f"{where}{share} ({chosen.closeness:.0%} of the way to the stopping point)"

@@ -1,4 +1,4 @@
-"""rulerank serve: rank over HTTP, with reasons."""
+"""rulerank serve: rank and explain over HTTP."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from rulerank.cli.options import AsJson, Baseline, Host, Port, Token, argument, flag, option
+from rulerank._util.words import counted
+from rulerank.cli.options import AsJson, BaselineOption, Host, Port, Token, argument, flag, option
 from rulerank.cli.output import print_json
-from rulerank.core.words import counted
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -28,26 +28,30 @@ if TYPE_CHECKING:
 
 
 def serve(
-    model: Annotated[str, argument("MODEL", "A saved ranker, or a saved Reranker with its texts.")],
-    texts: Annotated[str | None, option("FILE", "Documents to search, by `rulerank features --keep`.")] = None,
-    features_only: Annotated[bool, flag("Documents come with their features.", "--features-only")] = False,
-    baseline: Baseline = None,
+    model: Annotated[str, argument("MODEL", "Model file, or a saved Reranker.")],
+    texts: Annotated[str | None, option("FILE", "Index of the documents, from `rulerank features --keep`.")] = None,
+    features_only: Annotated[bool, flag("Requests send documents with their features.", "--features-only")] = False,
+    baseline: BaselineOption = None,
     host: Host = "127.0.0.1",
     port: Port = None,
     token: Token = None,
-    workers: Annotated[int, flag("So many processes answer.", min=1, max=64)] = 1,
-    max_docs: Annotated[int, flag("So many documents a request may have.", min=1, max=100000)] = 1000,
-    timeout: Annotated[float, flag("Seconds an answer may take.", min=0.01, max=3600)] = 10.0,
+    workers: Annotated[int, option("N", "Number of worker processes.", min=1, max=64)] = 1,
+    max_docs: Annotated[int, option("N", "Maximum number of documents per request.", min=1, max=100000)] = 1000,
+    timeout: Annotated[float, option("SECONDS", "Maximum seconds per request.", min=0.01, max=3600)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Rank documents over HTTP with a model, and say why.
+    """Serve a model over HTTP, with explanations.
 
-    POST /rank, POST /explain, GET /search, /healthz, /metrics, /openapi.json, and a page to try queries on. A new file
-    at MODEL takes over without a failed request. SIGTERM or Ctrl-C: answers what has begun, then ends.
+    Endpoints: POST /rank, POST /explain, GET /search, /healthz, /metrics, /openapi.json, and a page to try queries.
+    When MODEL is replaced, the service loads the new model without failing requests. On SIGTERM or Ctrl-C it finishes
+    open requests, then stops.
 
     Example:
+        # search and rank texts
         rulerank serve shop.rulerank --texts text.rulerank
+        # requests send features; two processes
         rulerank serve model.rulerank --features-only --workers 2
+        # for other machines
         rulerank serve model.rulerank --features-only --host 0.0.0.0 --token "a secret of yours"
     """
     from rulerank.serve.web import check_packages
@@ -56,11 +60,11 @@ def serve(
     from rulerank.web.server import check_token
 
     check_token(host, token, "client")
-    gc.disable()  # much is made that stays: a tenth of the time until the first answer
+    gc.disable()  # loading creates many long-lived objects: saves a tenth of the start time
     from rulerank.serve.model_watch import open_model
 
     try:
-        reranker = open_model(model, texts, features_only=features_only, today=baseline)
+        reranker = open_model(model, texts, features_only=features_only, baseline=baseline)
     finally:
         gc.enable()
     with shared_counts(workers):
@@ -73,7 +77,7 @@ def serve(
 
 @contextmanager
 def shared_counts(workers: int) -> Iterator[None]:
-    """Let the counts of several workers lie in files, which prometheus_client must know before it is loaded."""
+    """Share metrics of several workers through files; prometheus_client needs the folder before it is imported."""
     if workers == 1:
         yield
         return
@@ -96,7 +100,7 @@ def answer_requests(
     *,
     as_json: bool,
 ) -> int:
-    """Answer until a signal, and return the exit code."""
+    """Serve until a signal, and return the exit code."""
     from rulerank.serve.web.app import Limits, Metrics, create_app
     from rulerank.serve.web.workers import run
     from rulerank.web.server import is_loopback, open_socket, url_of
@@ -130,25 +134,25 @@ def print_hello(
             }
         )
     else:
-        ranks = f"documents by {counted(len(reranker.feature_names), 'feature')} that come along"
+        ranks = f"documents by {counted(len(reranker.feature_names), 'feature')} sent with the request"
         if features is not None:
             ranks = f"texts, {counted(features.ids_.size, 'document')} in the index"
         print(f"{type(reranker.ranker).__name__} of {reranker.path}, version {reranker.version}: ranks {ranks}")
         print(
-            f"Listening at {url}" + (f" with {workers} workers" if workers > 1 else "") + f"; try it at {url}{secret}"
+            f"Listening on {url}" + (f" with {workers} workers" if workers > 1 else "") + f"; try it at {url}{secret}"
         )
         if beyond is not None:
             print(f"On other machines: {beyond}{secret}")
         print(f"    {curl_line(reranker, url, token)}")
-        print("Ctrl-C or SIGTERM stops it.")
+        print("Press Ctrl-C to stop.")
     typer.get_text_stream("stdout").flush()
 
 
 def curl_line(reranker: WatchedReranker, url: str, token: str | None) -> str:
-    """Return a command that asks the service something it can answer."""
+    """Return a curl command that the service can answer."""
     header = [] if token is None else ["-H", f"Authorization: Bearer {token}"]
     if reranker.features is not None:
-        shown = reranker.features.documents_.shown  # words that some document of the index has
+        shown = reranker.features.documents_.shown  # words of a document in the index
         texts: Any = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
         query = " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
         return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': query, 'top': 3})}"])

@@ -1,4 +1,4 @@
-"""rulerank train: learn a ranker from grades, few labels or clicks, and write it to a file."""
+"""rulerank train: train a ranker on grades, few labels or clicks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rulerank.cli.options import (
     AsJson,
-    Baseline,
+    BaselineOption,
     Docid,
     Features,
     Grade,
@@ -21,79 +21,87 @@ from rulerank.cli.options import (
     columns,
     flag,
     name_and_settings,
-    names_model,
     option,
     report_left_out,
     settings,
 )
-from rulerank.errors import DataError, ReadError
-from rulerank.methods import FROM_TODAY, method_named
+from rulerank.errors import DataError, ReadError, TooLargeError
+from rulerank.methods import FROM_BASELINE, method_named
 
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
     from rulerank.rankers.base import Ranker
-    from rulerank.training import Selection
+    from rulerank.selection import Selection
 
-BY_RATER = "QueryIntercepts"  # the method that has intercepts for raters
-HIDDEN = ("n_jobs", "memory_budget", "keep_rows", "work_limit")  # parameters that say nothing about the scores
-WITHOUT = "; or a method that does without, such as --method QueryIntercepts"
-MANY = 1000  # labels, with which no learner is short of grades above 0
+BY_RATER = "QueryIntercepts"  # the method with an intercept per rater
+HIDDEN = ("n_jobs", "memory_budget", "keep_rows", "work_limit")  # parameters without effect on the scores
+WITHOUT = "; or use a method that needs none, such as --method QueryIntercepts"
+OF_CLICKS = ("document_spread", "leave_after_click")  # parameters without effect on grades
+MANY = 1000  # labels: enough for any method, even if most have grade 0
 MEMORY = 1024  # MiB of a folder's data at once
 
 
 def train(
-    source: Annotated[str, argument("DATA", "Graded documents, - for stdin; or a folder, read file by file.")],
-    out: Annotated[str, option("FILE", "The model file; an older model is replaced.", "--out", "-o")],
-    method: Annotated[str | None, option("NAME", "One of `rulerank methods` [chosen; with --labels Anchored].")] = None,
-    given: Annotated[list[str] | None, option("NAME=VALUE", "A parameter (`rulerank methods X`).", "--set")] = None,
-    vali: Annotated[str | None, option("FILE", "More graded documents; tunes on both files together.")] = None,
-    tune: Annotated[bool, flag("Choose parameters that are not set by cross-validation.", "--tune")] = False,
-    labels: Annotated[str | None, option("FILE", "Grades of some documents: a label store, csv, qrels, LETOR.")] = None,
-    raters: Annotated[list[str] | None, option("NAME", "Who counts besides people in --labels; repeat it.")] = None,
-    baseline: Baseline = None,
-    propensities: Annotated[str | None, option("FILE", "Of clicks: chances of positions, as 2,0.6.")] = None,
-    unjudged: Annotated[str | None, option("0|skip", "Without a judgement: not relevant (0), or left out.")] = None,
+    source: Annotated[str, argument("DATA", "Graded documents, - for stdin; or a folder or pattern of files.")],
+    out: Annotated[str, option("FILE", "Model file to write; replaces an older model.", "--out", "-o")],
+    method: Annotated[
+        str | None,
+        option("NAME", "One of `rulerank methods`.  [default: selected by cross-validation; with --labels Anchored]"),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        option("NAME=VALUE", "Parameter of the method, see `rulerank methods NAME`; repeatable.", "--set"),
+    ] = None,
+    vali: Annotated[str | None, option("FILE", "More graded documents; tunes on both files.")] = None,
+    tune: Annotated[bool, flag("Tune the other parameters by cross-validation.", "--tune")] = False,
+    labels: Annotated[str | None, option("FILE", "Grades of some documents: label store, csv, qrels or LETOR.")] = None,
+    raters: Annotated[
+        list[str] | None, option("NAME", "Also use this non-human rater (LLM, clicks) of --labels; repeatable.")
+    ] = None,
+    baseline: BaselineOption = None,
+    propensities: Annotated[
+        str | None,
+        option("FILE", "Examination probability per position, in lines such as 2,0.6.  [default: estimated]"),
+    ] = None,
+    unjudged: Annotated[
+        str | None,
+        option("0|skip", "Unjudged documents: not relevant (0) or left out (skip).  [default: as the data records]"),
+    ] = None,
     qid: Qid = None,
     docid: Docid = None,
     grade: Grade = None,
     features: Features = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a ranker from graded documents.
+    """Train a ranker and save it to a file.
 
-    The model is written to a file, which `rulerank rank` reads. Unless --method names one, the method is chosen by
-    cross-validation by query, and a line says which and why. With --vali or --tune, the parameters that are not set are
-    chosen so, too, and the table they were chosen from is printed.
+    Selects the method by cross-validation by query unless --method names one, and prints which and why. With --vali or
+    --tune, also tunes the parameters that are not set and prints the results.
 
-    A folder (or a pattern such as 'data/*.parquet', in quotes) need not fit in memory; the model is the same as from
-    one file that holds all. Each file holds whole queries.
+    Data in a folder (or a pattern such as 'data/*.parquet', in quotes) may be larger than memory; the model is the same
+    as from one file. Each file must hold whole queries.
 
-    With --labels, which are few, the model starts from the baseline ranking (--baseline, a feature or a model file) and
-    moves away from it only as far as the labels say; what can honestly be said of it is printed. `rulerank check` says
-    whether it is better.
+    With --labels (few labels), the model starts from the baseline ranking (--baseline) and changes it only where the
+    labels support the change. Prints an estimate of the gain; `rulerank check` tests it.
 
-    Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed.
-    Unless the clicks of held-out queries say that the new ranking is better than the baseline, the baseline is kept.
-    With --labels of documents that were shown, labels go on from the clicks' model or from the baseline, as both say.
+    If the table has click columns (`rulerank clicks`), trains from clicks with position-bias correction. Keeps the
+    baseline ranking unless the clicks of held-out queries show that the new one is better. With --labels as well, the
+    labels refine the click model or the baseline, whichever is better.
 
     Example:
-
-    \b
+        # select the method by cross-validation
         rulerank train train.txt -o model.rulerank
+        # one method, with parameters
         rulerank train train.txt -o model.rulerank --method GlobalRules --set votes=mean --set drop_weakest=0
-        rulerank train train.txt --vali vali.txt -o model.rulerank --method GlobalRules --set max_size=1
-        rulerank train parts -o model.rulerank --method GlobalRules
+        # few labels, starting from a baseline ranking
         rulerank train pool.csv --labels graded.csv --baseline bm25_body -o model.rulerank
-        rulerank train pool.csv --labels each.csv --raters gpt -o model.rulerank
-        rulerank train pool-with-clicks.parquet -o model.rulerank --propensities looked-at.csv
-        rulerank train pool-with-clicks.parquet --labels graded.csv --baseline clicks.rulerank -o both.rulerank
     """
-    from rulerank.io.streams import is_many
+    from rulerank.io.files import is_many
     from rulerank.model_file import check_overwrite, check_target, is_model_file
     from rulerank.recall_base import check_unjudged
 
     if out == "-":
-        raise DataError("a model is written to a file: name one, such as -o model.rulerank")
+        raise DataError("a model cannot be written to stdout: name a file, such as -o model.rulerank")
     check_target(out)
     check_unjudged(unjudged)
     sources = [name for name in (source, vali, labels) if name is not None]
@@ -102,11 +110,11 @@ def train(
     params = of_name | settings(given)
     if name is None and params:
         chosen = f"--set {next(iter(params))}"
-        raise DataError(f"{chosen} is of one method: name it, such as --method GlobalRules {chosen}=...")
+        raise DataError(f"{chosen} needs a method: name it, such as --method GlobalRules {chosen}=...")
     if sources.count("-") > 1:
-        raise DataError("only one file can be stdin: - is there twice")
+        raise DataError("only one input can be stdin: - is given twice")
     if raters and (labels is None or baseline is not None):
-        raise DataError("--raters says who counts besides people in --labels: add --labels, and leave out --baseline")
+        raise DataError("--raters names non-human raters in --labels: add --labels, and leave out --baseline")
     asked = Asked(
         sources=sources,
         out=out,
@@ -120,7 +128,7 @@ def train(
         unjudged=unjudged,
     )
     if labels is not None and asked.tune:
-        raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
+        raise DataError("--labels is for few labels, too few for tuning: leave out --tune and --vali")
     start = perf_counter()
     if is_many(source):
         trained = from_parts(asked)
@@ -135,11 +143,11 @@ def train(
 
 @dataclass(frozen=True)
 class Asked:
-    """What `rulerank train` was asked for."""
+    """The options of `rulerank train`, parsed."""
 
     sources: list[str]
     out: str
-    method: str | None  # None: it is to be chosen
+    method: str | None  # None: select one
     params: dict[str, Any]
     columns: dict[str, Any]
     tune: bool
@@ -150,39 +158,39 @@ class Asked:
 
     @property
     def anchored(self) -> bool:
-        """Whether a method was named that starts from the baseline."""
-        return self.method in FROM_TODAY
+        """Whether the given method starts from the baseline."""
+        return self.method in FROM_BASELINE
 
     def check_no_clicks(self) -> None:
         """Refuse propensities for data without clicks."""
         if self.propensities is not None:
             raise DataError(
-                f"--propensities is for clicks, and {self.sources[0]} holds none: `rulerank clicks` joins a log to it"
+                f"--propensities needs clicks, and {self.sources[0]} has none: join a click log with `rulerank clicks`"
             )
 
     def baseline_option(self, data: Dataset) -> Any:
-        """Return the baseline of data with clicks, as `select` takes it; None: it is not known."""
-        from rulerank.today import suggest_today
+        """Return the baseline of data with clicks, as `select` takes it; None if there is none."""
+        from rulerank.baseline import suggest_baseline
 
-        if self.baseline is None and suggest_today(data.feature_names) is None:
+        if self.baseline is None and suggest_baseline(data.feature_names) is None:
             return None
         return baseline_of(data.feature_names, self.baseline).option
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A ranker, what it learned from, and how it was selected."""
+    """A ranker, its training data, and how it was selected."""
 
     ranker: Ranker
-    about: str  # what it learned from, in words
+    about: str  # the training data, in words
     facts: dict[str, Any]  # the same, as plain values
     feature_names: tuple[str, ...]
-    selections: dict[str, Selection] = field(default_factory=dict)  # by what was selected
+    selections: dict[str, Selection] = field(default_factory=dict)  # "chosen", "tuning", "few_labels", "clicks"
 
     def say(self, asked: Asked, seconds: float, *, as_json: bool) -> None:
-        """Print what was learned, and from what."""
+        """Print the model and its training data."""
+        from rulerank._util.words import counted, listed
         from rulerank.cli.output import print_json
-        from rulerank.core.words import counted, listed
 
         params, n_rules, kind = used_params(self.ranker), count_rules(self.ranker), type(self.ranker).__name__
         if as_json:
@@ -198,15 +206,16 @@ class Trained:
         print(f"trained on {' and '.join(asked.sources)}: {self.about}")
         print(f"features: {listed(self.feature_names)}")
         if "chosen" in self.selections:
-            print(f"method chosen: {self.selections['chosen'].reason}")
+            print(f"selected method: {self.selections['chosen'].reason}")
         if "tuning" in self.selections:
             tuned = self.selections["tuning"]
-            print(f"\nchosen by {tuned.measure} in cross-validation by query, the best first\n\n{tuned}\n")
-        words = [f"{name} {'none' if value is None else value}" for name, value in params.items()]
+            print(f"\ntuned by {tuned.measure} in cross-validation by query, best first\n\n{tuned}\n")
+        named = {name: value for name, value in params.items() if name not in OF_CLICKS or "clicks" in self.selections}
+        words = [f"{name} {'none' if value is None else value}" for name, value in named.items()]
         print(f"{kind}: {', '.join(words)}")
         rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
         kept = self.facts.get("saved") == "baseline"
-        how = "the baseline ranking as it was; no new ranking is saved" if kept else f"learned in {seconds:.1f} s"
+        how = "the unchanged baseline ranking is saved, not the new one" if kept else f"trained in {seconds:.1f} s"
         print(f"{asked.out}: {rules}{how}")
         for name in ("few_labels", "clicks"):
             if name in self.selections:
@@ -214,8 +223,8 @@ class Trained:
 
 
 def from_data(asked: Asked) -> Trained:
-    """Learn from graded documents, or from those that carry clicks."""
-    from rulerank.rankers.documents import read_together
+    """Train on graded documents, or on clicks if the data has them."""
+    from rulerank.rankers.rows import read_together
 
     read = read_together(asked.sources, None, asked.columns)
     if read.shown is not None:
@@ -224,22 +233,22 @@ def from_data(asked: Asked) -> Trained:
     data = read.counted(counting)
     if not len(data):
         names = " and ".join(asked.sources)
-        raise DataError(f"{names}: no document has a grade, so there is nothing to learn from")
+        raise DataError(f"{names}: no document has a grade to learn from")
     report_left_out(counting, len(read))
     return from_grades(asked, data, {"rows": len(data), "left_out": len(read) - len(data)})
 
 
 def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
-    """Learn from graded documents; the method or its parameters may be selected."""
+    """Train on graded documents; may select the method or its parameters."""
     from sklearn.base import clone
 
     from rulerank.dataset import check_contrast, query_index
-    from rulerank.training.selection import GRID, select
+    from rulerank.selection.select import GRID, select
 
     asked.check_no_clicks()
     if asked.baseline is not None and not asked.anchored:
-        few = FROM_TODAY[0]
-        raise DataError(f"--baseline is where {few} starts from: leave it out, or add --labels or --method {few}")
+        few = FROM_BASELINE[0]
+        raise DataError(f"--baseline is only used by {few}: leave it out, or add --labels or --method {few}")
     check_contrast(data.y, query_index(data.qid)[0])
     selections: dict[str, Selection] = {}
     if asked.method is None:
@@ -247,13 +256,13 @@ def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
         ranker = selections["chosen"].ranker
     else:
         params = dict(asked.params)
-        if asked.anchored and "today" not in params:
-            params["today"] = baseline_of(data.feature_names, asked.baseline, WITHOUT).option
+        if asked.anchored and "baseline" not in params:
+            params["baseline"] = baseline_of(data.feature_names, asked.baseline, WITHOUT).option
         ranker = make_ranker(asked.method, params)
     untuned = used_params(ranker)
     if asked.tune:
         grid = {name: values for name, values in GRID.items() if name in untuned and name not in asked.params}
-        grid = {  # the defaults are always among what is tried
+        grid = {  # always try the defaults
             name: values if untuned[name] in values else (untuned[name], *values) for name, values in grid.items()
         }
         selections["tuning"] = select(data, clone(ranker), grid)
@@ -266,61 +275,57 @@ def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
 
 
 def from_labels(asked: Asked, labels: str) -> Trained:
-    """Learn from few labels of a pool, and from its clicks where it carries some."""
+    """Train on few labels of a pool, and on its clicks if it has any."""
     from rulerank.dataset import check_contrast, query_index
     from rulerank.judging.label_files import counted_grades, labels_to_learn_from
     from rulerank.judging.pool import read_pool
-    from rulerank.training.few_labels import (
-        PEOPLE,
-        check_by_judge,
-        few_label_params,
-        fit_by_judge,
-        warn_of_few_labels,
-    )
-    from rulerank.training.selection import select
+    from rulerank.selection.few_labels import PEOPLE, check_by_rater, few_label_params, fit_by_rater, warn_of_few_labels
+    from rulerank.selection.select import select
 
-    name = asked.method or (BY_RATER if asked.raters else FROM_TODAY[0])
-    anchored, code = name in FROM_TODAY, method_named(name).name
+    name = asked.method or (BY_RATER if asked.raters else FROM_BASELINE[0])
+    anchored, code = name in FROM_BASELINE, method_named(name).name
     if asked.raters:
-        check_by_judge(code, asked.raters)
+        check_by_rater(code, asked.raters)
     read = read_pool(asked.sources[0], **asked.columns)
     counting = labels_to_learn_from(read, labels, asked.raters)
-    if asked.unjudged is not None:  # labels are asked for one by one: others count only where it is said
+    if asked.unjudged is not None:  # without it only labelled documents count
         grades, found = counted_grades(read, counting, asked.unjudged)
         report_left_out(found, len(read))
         counting = counting._replace(people=grades)
     pool, data = read.graded(counting.people), counting.labelled(read.data)
     facts = {"rows": len(data), "left_out": counting.n_left_out}
     if read.log is not None:
-        if not anchored or "today" in asked.params:
+        if not anchored or "baseline" in asked.params:
             raise DataError(
-                f"{asked.sources[0]} holds clicks, and of clicks and labels together learn {' and '.join(FROM_TODAY)}, "
-                "which start from what clicks say: leave out --method, --raters and --set today=..."
+                f"{asked.sources[0]} has clicks: only {' and '.join(FROM_BASELINE)} learn from clicks and labels "
+                "together. Leave out --method, --raters and --set baseline=..."
             )
-        ranker = None if asked.method in (None, FROM_TODAY[0]) and not asked.params else make_ranker(name, asked.params)
-        today = asked.baseline_option(read.log)
-        learned = select(pool, ranker, clicks=read.log, today=today, propensities=asked.propensities)
+        ranker = (
+            None if asked.method in (None, FROM_BASELINE[0]) and not asked.params else make_ranker(name, asked.params)
+        )
+        baseline = asked.baseline_option(read.log)
+        learned = select(pool, ranker, clicks=read.log, baseline=baseline, propensities=asked.propensities)
         return Trained(learned.ranker, repr(data), facts, data.feature_names, {"few_labels": learned})
     asked.check_no_clicks()
     would_be = " (the model would equal the baseline ranking)" if anchored else ""
     check_contrast(data.y, query_index(data.qid)[0], f"learn from{would_be}")
-    params, today = few_label_params(code) | asked.params, asked.params.get("today")
-    if today is None and (anchored or asked.baseline is not None):
-        today = baseline_of(data.feature_names, asked.baseline, WITHOUT if anchored else "").option
+    params, baseline = few_label_params(code) | asked.params, asked.params.get("baseline")
+    if baseline is None and (anchored or asked.baseline is not None):
+        baseline = baseline_of(data.feature_names, asked.baseline, WITHOUT if anchored else "").option
     if anchored:
-        params["today"] = today
+        params["baseline"] = baseline
     selections: dict[str, Selection] = {}
-    if today is not None:
-        plain = name == FROM_TODAY[0] and params.keys() <= {"today"} | few_label_params(code).keys()
-        # only as it is usually set, it may hand over to a full learner
-        selections["few_labels"] = select(pool, None if plain else make_ranker(name, params), today=today)
+    if baseline is not None:
+        plain = name == FROM_BASELINE[0] and params.keys() <= {"baseline"} | few_label_params(code).keys()
+        # only with default parameters may it switch to a full method
+        selections["few_labels"] = select(pool, None if plain else make_ranker(name, params), baseline=baseline)
         fitted = selections["few_labels"].ranker
     elif asked.raters:
         by_rater = ({PEOPLE: counting.people} if counting.people else {}) | counting.others
-        fitted = fit_by_judge(code, pool, by_rater, make_ranker(name, params))
+        fitted = fit_by_rater(code, pool, by_rater, make_ranker(name, params))
     else:
         fitted = make_ranker(name, params).fit(pool)
-    if today is None:
+    if baseline is None:
         warn_of_few_labels(code, len(data), fitted, pool)
         warn_of_one_side(data)
     warn_if_useless(fitted, data)
@@ -328,39 +333,39 @@ def from_labels(asked: Asked, labels: str) -> Trained:
 
 
 def from_clicks(asked: Asked, data: Dataset) -> Trained:
-    """Learn from clicks; the baseline is kept unless they say that the new ranking is better."""
-    from rulerank.training.from_clicks import CLICK_PARAMS
-    from rulerank.training.selection import select
+    """Train on clicks; keep the baseline unless they show that the new ranking is better."""
+    from rulerank.selection.from_clicks import CLICK_PARAMS
+    from rulerank.selection.select import select
 
     if asked.tune:
-        raise DataError(f"{asked.sources[0]} holds clicks, which choose by themselves: leave out --tune and --vali")
+        raise DataError(f"{asked.sources[0]} has clicks, which cannot be tuned on: leave out --tune and --vali")
     usual = CLICK_PARAMS if asked.method == BY_RATER else {}
     ranker = None if asked.method is None else make_ranker(asked.method, usual | asked.params)
-    learned = select(data, ranker, today=asked.baseline_option(data), propensities=asked.propensities)
+    learned = select(data, ranker, baseline=asked.baseline_option(data), propensities=asked.propensities)
     saved = "new" if learned.ranker is learned.learned else "baseline"
     facts = {"rows": len(data), "saved": saved}
     return Trained(learned.ranker, repr(data), facts, data.feature_names, {"clicks": learned})
 
 
 def from_parts(asked: Asked) -> Trained:
-    """Learn file by file."""
-    from rulerank.core.words import counted
-    from rulerank.scale.fit import check_learns, fit_surveyed, surveyed
+    """Train on files that may be larger than memory."""
+    from rulerank._util.words import counted
     from rulerank.scale.part import Columns
+    from rulerank.scale.partitions import check_learns, fit_opened, surveyed
 
     source = asked.sources[0]
     if len(asked.sources) > 1 or asked.tune or asked.baseline or asked.propensities or asked.unjudged:
-        raise DataError(f"{source} is read file by file: only --method, --set and columns go with a folder of files")
+        raise DataError(f"{source} is read file by file, which works with --method, --set and columns only")
     if asked.method is None:
         raise DataError(f"{source} is read file by file: name the method, such as --method FittedRules")
     ranker = make_ranker(asked.method, asked.params)
     check_learns(ranker)
     named = asked.columns | ({"features": tuple(asked.columns["features"])} if "features" in asked.columns else {})
     with surveyed(source, Columns(**named), labelled_only=True, memory=MEMORY) as found:
-        fit_surveyed(ranker, found, MEMORY)
+        fit_opened(ranker, found, MEMORY)
     survey = found.survey
     if survey.n_left_out:
-        print(f"{survey.n_left_out:,} rows have no grade and are left out", file=sys.stderr)
+        print(f"left out: {survey.n_left_out:,} rows without a grade", file=sys.stderr)
     facts = {"parts": len(found.parts), "rows": survey.n_rows, "queries": survey.n_queries}
     n_queries = counted(survey.n_queries, "query", "queries")
     about = f"{counted(len(found.parts), 'part')}, {counted(survey.n_rows, 'row')}, {n_queries}"
@@ -368,28 +373,24 @@ def from_parts(asked: Asked) -> Trained:
 
 
 def make_ranker(name: str, params: dict[str, Any]) -> Ranker:
-    """Return a ranker with the parameters that were given, all of which it must have."""
+    """Return a ranker with these parameters; refuse unknown ones."""
     method = method_named(name)
     ranker = method.ranker_class()()
     known = ranker.get_params()
     unknown = next((one for one in params if one not in known), None)
     if unknown is not None:
-        raise DataError(f"{method.class_name} has no parameter {unknown!r}; it has {', '.join(known)}")
-    if isinstance(params.get("today"), str) and names_model(params["today"]):
-        from rulerank.model_file import load_ranker
-
-        params = params | {"today": load_ranker(params["today"])}
+        raise DataError(f"{method.class_name} has no parameter {unknown!r}; choose from {', '.join(known)}")
     ranker.set_params(**params)
     return ranker
 
 
 def used_params(ranker: Ranker) -> dict[str, Any]:
-    """Return the parameters that say something about the scores, with what is used where the default is left open."""
+    """Return the parameters that affect the scores, with the values that open defaults were resolved to."""
     from rulerank.rankers.base import Ranker
     from rulerank.rankers.rule_ranker import RuleRanker
 
     params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN and "__" not in name}
-    if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
+    if params.get("metric") == "confidence":  # the only metric for votes other than "mean"
         del params["metric"]
     if params.get("mapped"):
         del params["mapped"]
@@ -399,13 +400,16 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
 
 
 def count_rules(ranker: Ranker) -> int | None:
-    """Return how many rules the ranker has, None when it does not keep them."""
-    rules = getattr(ranker, "rules_", None)
-    return None if rules is None else len(rules)
+    """Return the number of rules, None if the ranker does not keep them."""
+    try:
+        rules = getattr(ranker, "rules_", None)
+        return None if rules is None else len(rules)
+    except TooLargeError:
+        return None
 
 
 def warn_of_one_side(data: Dataset) -> None:
-    """Warn where nearly all labels have one grade; where there are many, grade 0 may well be the grade of most."""
+    """Warn if nearly all labels have one grade; with many labels, most may have grade 0."""
     import numpy as np
 
     from rulerank.dataset import one_sided
@@ -416,14 +420,14 @@ def warn_of_one_side(data: Dataset) -> None:
 
 
 def warn_if_useless(ranker: Ranker, data: Dataset) -> None:
-    """Say so when the model cannot tell documents apart; of one document nothing can be said."""
+    """Warn if all scores are equal."""
     scores = ranker.predict(data)
     if len(data) > 1 and (scores == scores[0]).all():
-        warnings.warn("every document will get the same score: no feature tells their grades apart", stacklevel=3)
+        warnings.warn("all documents get the same score: no feature separates the grades", stacklevel=3)
 
 
 def read_propensities(path: str) -> dict[int, float]:
-    """Read how likely each position is looked at: lines of a position and a number."""
+    """Read examination probabilities: lines of a position and a number."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -440,7 +444,7 @@ def read_propensities(path: str) -> dict[int, float]:
                 path, number, f"expected a position and a propensity, such as 2,0.6: got {line!r}"
             ) from None
         if place in found:
-            raise ReadError(path, number, f"position {place} is there twice")
+            raise ReadError(path, number, f"position {place} is given twice")
         found[place] = value
     if not found:
         raise ReadError(path, None, "expected lines of a position and a propensity, such as 2,0.6: got none")

@@ -21,9 +21,9 @@ from typing import Any
 
 import polars as pl
 
+from rulerank._util.parameters import is_whole
+from rulerank._util.words import counted, percent
 from rulerank.clicks.log import Log, LogFile, find_columns, text, zero_or_one
-from rulerank.core.parameters import is_whole
-from rulerank.core.words import counted, percent
 from rulerank.errors import DataError
 from rulerank.evaluation.comparison import Comparison, compare_trials
 from rulerank.io.trec import Run
@@ -36,10 +36,10 @@ LEAST = 6  # queries with a decided impression: five go all one way by chance in
 
 
 @dataclass(frozen=True)
-class Interleaved:
+class InterleavedList:
     """A list of documents, and which ranking each was picked by.
 
-    >>> Interleaved(("d1", "d2"), ("a", "b")).to_dict()
+    >>> InterleavedList(("d1", "d2"), ("a", "b")).to_dict()
     {'docs': ['d1', 'd2'], 'teams': ['a', 'b']}
     """
 
@@ -51,7 +51,7 @@ class Interleaved:
         return {"docs": list(self.docs), "teams": list(self.teams)}
 
 
-def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, seed: int = 0) -> Interleaved:
+def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, seed: int = 0) -> InterleavedList:
     """Mix two rankings of a query into one list: the same list for the same key.
 
     Parameters
@@ -63,7 +63,7 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     seed: another seed tosses other coins.
 
     >>> interleave(["d1", "d2", "d3"], ["d3", "d1", "d4"], "session 7|green tent", top=3)
-    Interleaved(docs=('d1', 'd3', 'd4'), teams=('a', 'b', 'b'))
+    InterleavedList(docs=('d1', 'd3', 'd4'), teams=('a', 'b', 'b'))
     """
     if not isinstance(key, str) or not 1 <= len(key) <= MOST_KEY:
         raise DataError(f"key must be a text of 1 to {MOST_KEY} characters: got {str(key)[:40]!r}")
@@ -80,7 +80,7 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     return draft(first, second, lambda: next(coins), top)
 
 
-def draft(a: Sequence[str], b: Sequence[str], coin: Callable[[], bool], top: int) -> Interleaved:
+def draft(a: Sequence[str], b: Sequence[str], coin: Callable[[], bool], top: int) -> InterleavedList:
     """Mix two rankings; the coin says whether `a` picks first in a round."""
     docs: list[str] = []
     teams: list[str | None] = []
@@ -109,12 +109,12 @@ def draft(a: Sequence[str], b: Sequence[str], coin: Callable[[], bool], top: int
         for doc in ranking:
             if doc not in there:
                 add(doc, None)
-    return Interleaved(tuple(docs), tuple(teams))
+    return InterleavedList(tuple(docs), tuple(teams))
 
 
 def interleave_runs(
     a: Run, b: Run, keys: Sequence[str], *, top: int = TOP, seed: int = 0
-) -> Iterator[tuple[str, str, Interleaved]]:
+) -> Iterator[tuple[str, str, InterleavedList]]:
     """Yield (query, key, list) for every query that both runs hold and every key.
 
     The query is a part of what the coins come from, so that one key, such as a session, serves all of its queries.
@@ -167,7 +167,7 @@ def _coins(text: str) -> Iterator[bool]:
         block += 1
 
 
-def read_contest(
+def read_interleaving(
     sources: Any,
     *,
     columns: Mapping[str, str] | None = None,
@@ -181,8 +181,8 @@ def read_contest(
 
     >>> import io
     >>> log = "query,session,doc,team,clicked\\nq,1,d1,a,0\\nq,1,d2,b,1\\nq,2,d1,b,0\\nq,2,d2,a,0\\n"
-    >>> contest_in_words(read_contest(io.StringIO(log)))
-    'Not enough to tell yet (A 0 : 1 B of 1 query, 1 impression without a winner).'
+    >>> interleaving_in_words(read_interleaving(io.StringIO(log)))
+    'Too few clicks yet (A 0 : 1 B of 1 query, 1 impression without a winner).'
     """
     with Log(sources, format) as log:
         rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, columns) for file in log.files))
@@ -212,17 +212,17 @@ def read_contest(
     return compare_trials("decided impressions", (names[1], names[0]), *by_query, ties, least=LEAST)
 
 
-def contest_in_words(found: Comparison) -> str:
+def interleaving_in_words(found: Comparison) -> str:
     """Say which of two interleaved rankings wins, and no more than clicks say.
 
     >>> found = compare_trials("", ("B", "A"), [7, 8, 9, 8, 9, 7], [1, 2, 3, 1, 2, 2], ties=120, least=LEAST)
-    >>> print(contest_in_words(found))
+    >>> print(interleaving_in_words(found))
     B wins: 48 of 59 decided impressions of 6 queries (81 %, 95 % interval 69-90 %); 120 without a winner.
     """
     queries = counted(found.n_queries, "query", "queries")
     if found.verdict == "too few":
         score = f"{found.b} {found.losses:,} : {found.wins:,} {found.a} of {queries}"
-        return f"Not enough to tell yet ({score}, {counted(found.ties, 'impression')} without a winner)."
+        return f"Too few clicks yet ({score}, {counted(found.ties, 'impression')} without a winner)."
     won, name, low, high = found.wins, found.a, found.low, found.high
     if found.verdict == "worse":
         won, name, low, high = found.losses, found.b, -high, -low
@@ -234,8 +234,8 @@ def contest_in_words(found: Comparison) -> str:
     )
 
 
-def contest_as_dict(found: Comparison) -> dict[str, Any]:
-    """Return all figures as plain values."""
+def interleaving_as_dict(found: Comparison) -> dict[str, Any]:
+    """Return all results as plain values."""
     known = bool(found.wins + found.losses)
     return {
         "verdict": {"better": B, "worse": A}.get(found.verdict, found.verdict),
@@ -244,7 +244,7 @@ def contest_as_dict(found: Comparison) -> dict[str, Any]:
         "queries": found.n_queries,
         "share_of_b": round(found.mean_a, 4) if known else None,
         "interval": [round((1 + bound) / 2, 4) for bound in (found.low, found.high)],
-        "line": contest_in_words(found),
+        "line": interleaving_in_words(found),
     }
 
 

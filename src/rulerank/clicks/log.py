@@ -22,11 +22,11 @@ from typing import Any, NoReturn
 
 import polars as pl
 
-from rulerank.core.words import joined, listed
+from rulerank._util.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.columns import is_frame, to_polars
-from rulerank.io.streams import GZIP, format_suffix, is_model, note_input, read_bytes, read_parts
-from rulerank.io.tables import GUARDED_CELL, QUOTE, SEPARATORS
+from rulerank.io.files import GZIP, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.frames import GUARDED_CELL, QUOTE, SEPARATORS
 
 ROLES = {  # what a column is, and the names that it is known by
     "query": ("query", "qid", "query_id", "query_text", "search_query", "keywords"),
@@ -300,7 +300,7 @@ def _sniffed(content: bytes, name: str) -> str:
     if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         return "jsonl"
     if content.lstrip().startswith((b"[{", b"[\n")):
-        raise ReadError(name, None, "expected JSON lines, an object a line: got an array; write its objects one a line")
+        raise ReadError(name, None, "expected JSON lines, one object per line: got an array; write one object per line")
     return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
 
 
@@ -329,9 +329,9 @@ def _json_object(name: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ReadError(name, number, f"expected a JSON object a line: {error}") from None
+        raise ReadError(name, number, f"expected a JSON object per line: {error}") from None
     if not isinstance(found, dict):
-        raise ReadError(name, number, f"expected a JSON object a line, got {line.decode().strip():.60}")
+        raise ReadError(name, number, f"expected a JSON object per line, got {line.decode().strip():.60}")
     return found
 
 
@@ -349,7 +349,7 @@ def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
         lower = [cell.lower() for cell in cells]  # DuckDB does not look at capitals
         twice = next((cell for cell in cells if lower.count(cell.lower()) > 1), None)
         if twice is not None:
-            raise ReadError(name, None, f"column names must differ: {twice!r} is there twice")
+            raise ReadError(name, number, f"column names must differ: {twice!r} appears twice")
         return cells, n_blank
     raise ReadError(name, None, "the file is empty")
 

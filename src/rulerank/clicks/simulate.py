@@ -38,8 +38,8 @@ def simulate_clicks(
         shows each query always the same list, and then nothing tells positions from documents.
 
     >>> import rulerank as rr
-    >>> world = rr.make_ranking(n_queries=20, seed=0)
-    >>> simulate_clicks(world, world.X[:, 0], n_impressions=1000, seed=0)
+    >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+    >>> simulate_clicks(data, data.X[:, 0], n_impressions=1000, seed=0)
     Dataset(... rows, 20 queries, ... features, grades not labelled: ..., 1,000 impressions, ... clicks)
     """
     if not isinstance(data, Dataset):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from rulerank._util.words import counted
 from rulerank.clicks.counts import ABSENT, ClickCounts, Match
-from rulerank.core.words import counted
 from rulerank.evaluation.comparison import share_interval
 from rulerank.render.document import Bar, Content, Page, Sentences, Table
 
@@ -106,7 +106,7 @@ class ClickSummary:
         return Page("Clicks", tuple(self.sentences()), tuple(blocks))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain values."""
+        """Return all results as plain values."""
         return vars(self) | {"positions": [one._asdict() for one in self.positions], "remarks": self.remarks()}
 
 

@@ -8,20 +8,21 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from rulerank.core.parameters import Array, is_whole
+from rulerank._util.parameters import Array, is_whole
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
-from rulerank.io.outputs import write_text
-from rulerank.io.texts import Queries, Texts
+from rulerank.io.files import write_text
+from rulerank.io.texts import Documents, Queries
 from rulerank.io.trec import Qrels, write_qrels
 
-TODAY = datetime.date(2026, 6, 1)  # of the shop, so that the same seed gives the same dates
+BASELINE = datetime.date(2026, 6, 1)  # of the shop, so that the same seed gives the same dates
 OLDEST = 1500  # days
 PARTS = 0.1  # share of products that are accessories
 PART_PRICE = 0.2  # of what the thing itself costs
@@ -58,136 +59,19 @@ class Need(NamedTuple):
     said: str  # what documents say about it, if anything: not all of its words
 
 
-# all names are invented
-KINDS = (
-    Kind("tent", "shelter", "camping", 220, "waterproof lightweight family winter", "tent peg set"),
-    Kind("sleeping bag", "mummy bag", "camping", 130, "winter lightweight down kids", "sleeping bag liner"),
-    Kind("sleeping mat", "camping mattress", "camping", 70, "inflatable lightweight foldable", "mat repair kit"),
-    Kind("camping stove", "gas cooker", "camping", 60, "compact windproof lightweight", "stove cleaning brush"),
-    Kind("headlamp", "head torch", "camping", 45, "rechargeable waterproof lightweight", "headlamp strap", dated=True),
-    Kind("camping chair", "folding seat", "camping", 50, "foldable lightweight kids", "chair carry bag"),
-    Kind("backpack", "rucksack", "hiking", 120, "waterproof lightweight women compact", "backpack rain cover"),
-    Kind("hiking boots", "walking shoes", "hiking", 150, "waterproof leather women winter", "boots wax"),
-    Kind("rain jacket", "raincoat", "hiking", 140, "waterproof windproof women kids", "jacket wash"),
-    Kind("trekking poles", "walking sticks", "hiking", 65, "foldable lightweight carbon", "poles rubber tips"),
-    Kind("water bottle", "drinking flask", "hiking", 25, "insulated leakproof kids steel", "bottle brush"),
-    Kind("fleece pullover", "sweater", "hiking", 80, "recycled women kids winter", "fleece repair patch"),
-    Kind("bicycle light", "bike lamp", "cycling", 40, "rechargeable waterproof compact", "light bracket", dated=True),
-    Kind("bicycle helmet", "bike helmet", "cycling", 75, "lightweight kids women", "helmet padding set"),
-    Kind("pannier", "bike bag", "cycling", 85, "waterproof recycled foldable", "pannier hook set"),
-    Kind("bicycle pump", "air pump", "cycling", 35, "compact digital steel", "pump hose"),
-    Kind("bicycle lock", "chain lock", "cycling", 55, "foldable steel digital", "lock frame holder"),
-    Kind("kettle", "water boiler", "kitchen", 50, "steel digital compact quiet", "kettle descaler"),
-    Kind("coffee maker", "espresso machine", "kitchen", 180, "digital compact quiet", "coffee filter set", dated=True),
-    Kind("frying pan", "skillet", "kitchen", 60, "nonstick steel induction", "pan lid"),
-    Kind("kitchen knife", "chef's blade", "kitchen", 70, "steel lightweight leather", "knife sharpener"),
-    Kind("travel mug", "thermo cup", "kitchen", 28, "insulated leakproof steel", "mug silicone seal"),
-    Kind("cutting board", "chopping block", "kitchen", 35, "wooden foldable recycled", "board care oil"),
-    Kind("desk lamp", "reading light", "home", 65, "rechargeable wooden digital", "lamp bulb", dated=True),
-    Kind("office chair", "swivel chair", "home", 240, "leather quiet recycled", "chair castor set"),
-    Kind("blanket", "throw", "home", 60, "wool down kids recycled", "blanket storage bag"),
-    Kind("alarm clock", "wake-up light", "home", 40, "quiet wooden digital kids", "clock power adapter", dated=True),
-    Kind("watering can", "plant sprinkler", "garden", 30, "steel compact recycled", "watering can rose"),
-    Kind("pruning shears", "secateurs", "garden", 38, "steel leather lightweight", "shears spring"),
-    Kind("garden hose", "water pipe", "garden", 55, "leakproof foldable compact", "hose connector"),
-)
-
-# trait: how documents say it; the first sentence has the word, the others leave it out
-TRAITS = {
-    "waterproof": ("Fully waterproof.", "Keeps the rain out all day.", "Taped seams, so that nothing inside gets wet."),
-    "lightweight": ("A lightweight design.", "Hardly noticed in the luggage.", "Every gram was looked at twice."),
-    "family": ("A family size.", "Room for two adults and two children.", "Four people stand upright in it."),
-    "winter": ("Made for winter.", "Warm down to minus fifteen degrees.", "At ease in snow and frost."),
-    "down": ("Filled with down.", "Soft feathers from certified farms.", "Light goose feathers keep the heat."),
-    "kids": ("Sized for kids.", "For children from six to twelve.", "Small hands manage it alone."),
-    "inflatable": ("Inflatable by mouth or pump.", "Fills with air in a minute.", "Ten breaths and it is ready."),
-    "foldable": ("Foldable.", "Packs down to the size of a book.", "Collapses with one move of the hand."),
-    "compact": ("A compact model.", "Fits into a drawer.", "Takes little space wherever it stands."),
-    "windproof": ("Windproof.", "Gusts do not trouble it.", "Stands up to a stiff breeze."),
-    "rechargeable": ("Rechargeable.", "The battery is filled over USB.", "No more spare batteries to carry."),
-    "women": ("Cut for women.", "A ladies' fit, narrower at the heel and hip.", "Shaped for the female body."),
-    "leather": ("Genuine leather.", "Full-grain hide that ages well.", "Tanned with oak bark."),
-    "carbon": ("Carbon shafts.", "Woven fibre, stiff and light.", "The stiffest material we have."),
-    "insulated": ("Double-wall insulated.", "Drinks stay hot for ten hours.", "Ice is still ice in the evening."),
-    "leakproof": ("Leakproof.", "Not a drop gets out.", "Tight, even upside down."),
-    "steel": ("Stainless steel.", "Metal that does not rust.", "Brushed metal, lasts for decades."),
-    "recycled": ("From recycled material.", "Made of old fishing nets.", "A second life for used bottles."),
-    "digital": ("A digital display.", "The screen shows every setting.", "Numbers that can be read from afar."),
-    "quiet": ("Very quiet.", "Nobody wakes up from it.", "Makes no more noise than a whisper."),
-    "nonstick": ("A nonstick coating.", "Eggs slide right off.", "Needs next to no oil."),
-    "induction": ("For induction too.", "Works on every hob.", "Suits gas, ceramic and magnetic cookers."),
-    "wooden": ("A wooden body.", "Carved from oak.", "Beech from forests nearby."),
-    "wool": ("Pure wool.", "From sheep of the northern islands.", "Merino that does not scratch."),
-}
-
-NEEDS = (
-    Need("stay dry on a rainy hike", "rain jacket", "waterproof", "On a rainy hike you stay dry."),
-    Need("sleep outside when it freezes", "sleeping bag", "winter", "Sleep well outside, whatever the weather."),
-    Need("camping with two children", "tent", "family", "Camping with children made easy."),
-    Need("read in bed without waking anyone", "desk lamp", "rechargeable", "To read in bed at any hour."),
-    Need("see the road at night by bike", "bicycle light", "rechargeable", "See and be seen at night."),
-    Need("hot tea for the train", "travel mug", "insulated", "Hot tea on the way to work."),
-    Need("cook pancakes that do not burn on", "frying pan", "nonstick", "Pancakes, fish, vegetables: nothing burns."),
-    Need("carry my laptop to work in the rain", "backpack", "waterproof", "With a sleeve for the laptop."),
-    Need("boil water quickly in a small flat", "kettle", "compact", "Ready to boil a litre quickly."),
-    Need("sit all day without back pain", "office chair", "leather", "Kind to your back all day."),
-    Need("gift for a friend who loves the mountains", "trekking poles", "carbon", "A gift for mountains and valleys."),
-    Need("cut roses in the garden", "pruning shears", "steel", "Roses, vines and twigs up to two fingers."),
-    Need("first bike ride of my daughter safe head", "bicycle helmet", "kids", "A safe start on the bike."),
-    Need("keep bike from being stolen", "bicycle lock", "steel", "Makes it hard to get anything stolen."),
-    Need("warm cover for the sofa", "blanket", "wool", "For the sofa or the bed."),
-    Need("shopping by bike", "pannier", "waterproof", "Holds the shopping of a week."),
-    Need("ground is too hard to sleep on", "sleeping mat", "inflatable", "Softens the hard ground."),
-    Need("make dinner on a windy beach", "camping stove", "windproof", "Dinner for two in ten minutes."),
-    Need("flat tyre on tour", "bicycle pump", "compact", "Gets a flat tyre going again on tour."),
-    Need("balcony plants holiday", "watering can", "compact", "For balcony and window plants."),
-    Need("drink for school that does not spill", "water bottle", "leakproof", "A drink for school, sport and office."),
-    Need("wake up early without tick tock", "alarm clock", "quiet", "Wake up gently."),
-    Need("walk in snow with warm feet", "hiking boots", "winter", "Warm feet on every walk."),
-    Need("coffee at home before anyone is up", "coffee maker", "quiet", "Fresh coffee at home in three minutes."),
-    Need("hands free in the dark", "headlamp", "rechargeable", "Keeps both hands free."),
-    Need("chop vegetables", "cutting board", "wooden", "For bread, vegetables and herbs."),
-    Need("sharp tool for fish and meat", "kitchen knife", "steel", "For meat, fish and hard cheese."),
-    Need("something warm under the coat", "fleece pullover", "winter", "Wear it warm under a coat."),
-    Need("seat for the beach that fits the car", "camping chair", "foldable", "For beach, lake and garden."),
-    Need("water the lawn", "garden hose", "leakproof", "For lawn and beds."),
-)
-
-# how good a brand's products are, and how dear; Sandrel is dear for what it is, and Veskari the other way round
-BRAND_NAMES = (
-    *("Brenvale", "Torvane", "Pinewell", "Okarimo", "Lumeva", "Wexhaven", "Fernholt"),
-    *("Marlstone", "Quillfox", "Aldermoor", "Sandrel", "Veskari", "Dunmara", "Tilbrook"),
-)
-BETTER = np.array((0.5, 0.2, -0.1, 0.7, 0.1, -0.4, 0.3, 0.0, -0.6, 0.4, -0.2, 0.3, 0.0, -0.3))
-DEARER = np.array((1.3, 1.1, 0.8, 1.5, 1.0, 0.7, 1.0, 0.9, 0.6, 1.4, 1.2, 0.8, 1.0, 0.9))
-LINES = (
-    *("Kestrel", "Ridge", "Harbour", "Aurora", "Compass", "Meadow", "Granite", "Drift", "Ember", "Juniper", "Summit"),
-    *("Tundra", "Willow", "Falcon", "Pebble", "Lantern", "Orchard", "Breeze", "Cedar", "Nomad", "Vista", "Otter"),
-)
-COLOURS = ("black", "green", "blue", "red", "grey", "sand", "orange", "white")
-OPENINGS = (
-    "The {line} is a {other} for people who use it every week.",
-    "{Brand} has made this {name} for ten years and improved it every time.",
-    "A {name} without frills.",
-    "Our buyers' favourite {other} of the season.",
-    "Simple, sturdy, easy to mend.",
-    "If you want one {name} for many years, look here.",
-)
-FILLERS = (
-    "Comes with a warranty of two years.",
-    "Spare parts are in stock.",
-    "Packed without plastic.",
-    "Designed in a small workshop by the sea.",
-    "Returned within thirty days it costs nothing.",
-    "Customers praise how it is made.",
-)
+# the words of the shop, all names invented: its kinds of products, and traits with the sentences that say them: the
+# first has the word, the others leave it out; needs; brands, how good and how dear: Sandrel is dear for what it is, and
+# Veskari the other way round; what a word in a query asks for beside the product ("wishes")
+WORDS: dict[str, Any] = json.loads(files("rulerank.datasets").joinpath("shop.json").read_text(encoding="utf-8"))
+KINDS = tuple(Kind(*row) for row in WORDS["kinds"])
+TRAITS: dict[str, list[str]] = WORDS["traits"]
+NEEDS = tuple(Need(*row) for row in WORDS["needs"])
+BRAND_NAMES = tuple(WORDS["brands"])
+BETTER, DEARER = np.array([*WORDS["brands"].values()]).T
+LINES, COLOURS, OPENINGS, FILLERS, WISHES = (WORDS[k] for k in ("lines", "colours", "openings", "fillers", "wishes"))
 PART_TEXT = "Fits every {name} of {brand} and most others. The {name} itself is not included."
 BESIDE = "Goes well with the {line} {name}."  # names what it is not
 LACKS = "Not {trait}; see the {line} for that."
-
-# what a word in a query asks for beside the product: less money, better ratings, a newer model
-WISHES = {"cheap": "price", "best": "rating", "new": "date", "good": "rating", "latest": "date", "affordable": "price"}
-
 TRAIT_NAMES = tuple(TRAITS)
 NEED_OF = {need.kind: need for need in NEEDS}
 
@@ -196,7 +80,7 @@ NEED_OF = {need.kind: need for need in NEEDS}
 class Shop:
     """Products with texts, queries, judgements, and the truth behind them."""
 
-    texts: Texts
+    texts: Documents
     queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
@@ -257,7 +141,7 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
     truth = np.stack([true_grades(products, wanted, taste_rng) for wanted in asked])
     docids = np.array([one["id"] for one in documents], dtype=object)
     qids = np.array([f"q{number}" for number in range(1, n_queries + 1)], dtype=object)
-    texts = Texts(docids, {name: [one[name] for one in documents] for name in FIELDS})
+    texts = Documents(docids, {name: [one[name] for one in documents] for name in FIELDS})
     queries = Queries(qids, [wanted.text for wanted in asked])
     return Shop(texts, queries, _judgements(documents, queries, truth), truth)
 
@@ -342,7 +226,7 @@ def _document(products: Products, row: int, docid: str, rng: np.random.Generator
         "rating": None if np.isnan(rating) else float(rating),
         "reviews": int(products.reviews[row]),
         "stock": int(products.stock[row]),
-        "added": str(TODAY - datetime.timedelta(days=int(products.age[row]))),
+        "added": str(BASELINE - datetime.timedelta(days=int(products.age[row]))),
         "url": f"https://shop.example/{docid}",
     }
 
@@ -363,12 +247,12 @@ def _description(kind: Kind, has: list[str], words: dict[str, str], rng: np.rand
     return " ".join(parts)
 
 
-def _one(choices: tuple[str, ...], rng: np.random.Generator) -> str:
+def _one(choices: Sequence[str], rng: np.random.Generator) -> str:
     return choices[int(rng.integers(len(choices)))]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Intent:
     """One query: what is typed, and what is meant. None: it does not matter."""
 
     text: str
@@ -380,11 +264,11 @@ class Wanted:
     wish: str | None = None  # price, rating or date: what counts most beside the match
 
 
-def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -> list[Wanted]:
+def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -> list[Intent]:
     """Draw queries of four sorts in turn, no text twice as long as there are others."""
-    sorts: tuple[Callable[[Products, np.random.Generator], Wanted], ...] = (_by_trait, _by_need, _by_name, _by_brand)
-    queries: dict[str, Wanted] = {}
-    again: list[Wanted] = []
+    sorts: tuple[Callable[[Products, np.random.Generator], Intent], ...] = (_by_trait, _by_need, _by_name, _by_brand)
+    queries: dict[str, Intent] = {}
+    again: list[Intent] = []
     while len(queries) + len(again) < n_queries:
         for _ in range(20):
             wanted = sorts[(len(queries) + len(again)) % len(sorts)](products, rng)
@@ -396,14 +280,14 @@ def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -
     return [*queries.values(), *again]
 
 
-def true_grades(products: Products, wanted: Wanted, rng: np.random.Generator) -> Array:
+def true_grades(products: Products, wanted: Intent, rng: np.random.Generator) -> Array:
     """Return the grade of every product: how well it matches, times what its other fields are worth."""
     match = _match(products, wanted)
     worth = match * _appeal(products, wanted) + TASTE * rng.normal(size=products.kind.size) * (match > 0)
     return np.searchsorted(BARS, worth, side="right").astype(np.int8)
 
 
-def _match(products: Products, wanted: Wanted) -> Array:
+def _match(products: Products, wanted: Intent) -> Array:
     """Say how well each product is what was asked for, from 0 to 1."""
     match = np.ones(products.kind.size)
     if wanted.kind is not None:
@@ -419,7 +303,7 @@ def _match(products: Products, wanted: Wanted) -> Array:
     return match * np.where(products.is_part, 0.15, 1)  # who asks for a tent wants no pegs
 
 
-def _appeal(products: Products, wanted: Wanted) -> Array:
+def _appeal(products: Products, wanted: Intent) -> Array:
     """Say what rating, price, stock and age are worth: they count together, and more when the query says so."""
     sure = np.minimum(1, products.reviews / 20)  # a rating of two people says little
     rating = sure * np.nan_to_num(products.rating - 3.9, nan=0.0)
@@ -438,41 +322,41 @@ def _appeal(products: Products, wanted: Wanted) -> Array:
     return np.maximum(0, appeal) * np.where(products.stock > 0, 1, 0.6)
 
 
-def _by_name(products: Products, rng: np.random.Generator) -> Wanted:
+def _by_name(products: Products, rng: np.random.Generator) -> Intent:
     row = _some_product(products, rng)
     kind, brand, line = (int(column[row]) for column in (products.kind, products.brand, products.line))
     said = f"{LINES[line]} {_called(kind, rng)}"
     if rng.random() < 0.4:
-        return Wanted(_typed(said, rng), kind=kind, line=line)
-    return Wanted(_typed(f"{BRAND_NAMES[brand]} {said}", rng), kind=kind, brand=brand, line=line)
+        return Intent(_typed(said, rng), kind=kind, line=line)
+    return Intent(_typed(f"{BRAND_NAMES[brand]} {said}", rng), kind=kind, brand=brand, line=line)
 
 
-def _by_trait(products: Products, rng: np.random.Generator) -> Wanted:
+def _by_trait(products: Products, rng: np.random.Generator) -> Intent:
     row = _some_product(products, rng)
     kind = int(products.kind[row])
     known = [TRAIT_NAMES.index(trait) for trait in KINDS[kind].traits.split()]
     traits = tuple(rng.permutation(known)[: 1 + (rng.random() < 0.35)].tolist())
     said = [*(TRAIT_NAMES[trait] for trait in traits), _called(kind, rng)]
     word, wish = _wish(rng)
-    return Wanted(_typed(" ".join([*word, *said]), rng), kind=kind, traits=traits, wish=wish)
+    return Intent(_typed(" ".join([*word, *said]), rng), kind=kind, traits=traits, wish=wish)
 
 
-def _by_brand(products: Products, rng: np.random.Generator) -> Wanted:
+def _by_brand(products: Products, rng: np.random.Generator) -> Intent:
     row = _some_product(products, rng)
     brand, kind = int(products.brand[row]), int(products.kind[row])
     word, wish = _wish(rng)
     if rng.random() < 0.5:
         category = KINDS[kind].category
-        return Wanted(_typed(" ".join([*word, BRAND_NAMES[brand], category]), rng), None, category, brand, wish=wish)
-    return Wanted(_typed(" ".join([*word, BRAND_NAMES[brand], _called(kind, rng)]), rng), kind, None, brand, wish=wish)
+        return Intent(_typed(" ".join([*word, BRAND_NAMES[brand], category]), rng), None, category, brand, wish=wish)
+    return Intent(_typed(" ".join([*word, BRAND_NAMES[brand], _called(kind, rng)]), rng), kind, None, brand, wish=wish)
 
 
-def _by_need(products: Products, rng: np.random.Generator) -> Wanted:
+def _by_need(products: Products, rng: np.random.Generator) -> Intent:
     need = NEEDS[rng.integers(len(NEEDS))]
     kind = next(number for number, one in enumerate(KINDS) if one.name == need.kind)
     word, wish = _wish(rng)
     said = " ".join([*word, _called(kind, rng), need.query]) if word else need.query
-    return Wanted(_typed(said, rng), kind=kind, traits=(TRAIT_NAMES.index(need.trait),), wish=wish)
+    return Intent(_typed(said, rng), kind=kind, traits=(TRAIT_NAMES.index(need.trait),), wish=wish)
 
 
 def _some_product(products: Products, rng: np.random.Generator) -> int:

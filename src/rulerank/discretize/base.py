@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulerank.core.compiled import compiled
-from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole, unmasked
-from rulerank.core.threads import in_blocks
-from rulerank.core.words import in_words, shorten
+from rulerank._util.loops import compiled, in_blocks
+from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
+from rulerank._util.words import DIGITS, in_words, shorten
 from rulerank.dataset import UNLABELLED, Array, check_grades
 from rulerank.errors import DataError, ModelFileError
 
@@ -43,7 +42,10 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
 
     kind: ClassVar[str]  # the name users and model files know it by
     needs_grades: ClassVar[bool] = False
-    n_jobs: int | None
+
+    def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
+        self.n_bins = n_bins
+        self.n_jobs = n_jobs
 
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
         """Return the ascending cuts of each feature. grades is empty unless needs_grades."""
@@ -129,7 +131,7 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         if not 0 <= bin <= len(cuts) + 1:
             raise DataError(f"feature {feature} has bins 0 to {len(cuts) + 1}: got {bin}")
         name = self._name_of(feature) if name is None else name
-        return in_words(name, bin, self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts)))
+        return in_words(name, bin, self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts, DIGITS)))
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file.
@@ -283,10 +285,6 @@ class EqualWidth(Discretizer):
 
     kind = "equal_width"
 
-    def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
-        self.n_bins = n_bins
-        self.n_jobs = n_jobs
-
     def _cuts_of(self, values: Array) -> Array:
         share = np.arange(1, self.n_bins) / self.n_bins
         low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))  # NaN only where every value is
@@ -314,10 +312,6 @@ class EqualFrequency(Discretizer):
     """
 
     kind = "equal_frequency"
-
-    def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
-        self.n_bins = n_bins
-        self.n_jobs = n_jobs
 
     def _cuts_of(self, values: Array) -> Array:
         return equal_frequency_cuts(values, self.n_bins)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from rulerank.core.parameters import Checked, shown
+from rulerank._util.parameters import Checked, shown
 from rulerank.dataset import Array
 from rulerank.discretize.base import MAX_BINS, Discretizer, EqualFrequency, EqualWidth
 from rulerank.discretize.mdlp import MDLP
@@ -158,7 +158,7 @@ DISCRETIZER = Checked(
 def bins_by(discretizer: Any, X: Array, *, most: int | None = None) -> Array:
     """Return the bin of each value, whole numbers (n_features, n_rows), by a fitted discretiser; None: X holds them.
 
-    most: the highest bin number that is no error; by default any number is taken, those beyond a byte as UNSEEN.
+    most: the highest allowed bin number; by default any number is taken, those beyond a byte as UNSEEN.
 
     >>> bins_by(None, np.array([[0.0, 2.0], [1.0, 999.0]])).tolist()
     [[0, 1], [2, 255]]

@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import MAX_BINS, Discretizer, between
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.parameters import Flag, Parameter
+from rulerank._util.loops import compiled
 from rulerank.dataset import Array
 from rulerank.discretize.base import Discretizer, between
 
@@ -37,9 +35,6 @@ class TUBE(Discretizer):
     Parameters
     ----------
     n_bins: number of intervals at most, 2 to 254.
-    cross_validate: choose, feature by feature, the number of intervals up to n_bins whose likelihood is
-        best on held-out rows: ten folds, row i in fold i % 10, one more row spread evenly over the range
-        so that no interval has density 0, the smaller number when two are as good.
     n_jobs: number of threads; all cores unless given. The cuts do not depend on it.
 
     >>> TUBE(n_bins=3).fit([[0], [0], [0], [5], [6], [7], [8], [9], [10]]).cuts_
@@ -49,27 +44,14 @@ class TUBE(Discretizer):
     """
 
     kind = "tube"
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "cross_validate": Flag(meaning="choose the number of intervals on held-out rows")
-    }
-
-    def __init__(self, n_bins: int = 10, cross_validate: bool = False, n_jobs: int | None = None) -> None:
-        self.n_bins = n_bins
-        self.cross_validate = cross_validate
-        self.n_jobs = n_jobs
+    former_parameters: ClassVar[frozenset[str]] = frozenset(("cross_validate",))
 
     def _cuts_of(self, values: Array) -> Array:
-        rows = np.flatnonzero(~np.isnan(values))
-        distinct, counts = np.unique(values[rows], return_counts=True)
+        distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         if distinct.size < 2:
             return np.empty(0)
         cells = cells_of(distinct.astype(np.float64))
-        n_bins = self.n_bins
-        if self.cross_validate:
-            fold_counts = np.zeros((N_FOLDS, distinct.size), dtype=np.int64)
-            np.add.at(fold_counts, (rows % N_FOLDS, np.searchsorted(distinct, values[rows])), 1)
-            n_bins = best_number(cells, fold_counts, n_bins)
-        places = grown(cells, counts, n_bins)
+        places = grown(cells, counts, self.n_bins)
         return cells.cuts[np.sort(places[2:])]
 
 
@@ -118,18 +100,6 @@ def running(counts: Array) -> Array:
     """
     totals = np.concatenate([[0], np.cumsum(counts)])
     return np.column_stack([totals[:-1], totals[1:]]).ravel()
-
-
-def best_number(cells: Cells, fold_counts: Array, n_bins: int) -> int:
-    """Return how many intervals, up to n_bins, are likeliest on held-out rows, given the counts of each fold."""
-    likelihoods = np.zeros(n_bins)
-    counts = fold_counts.sum(axis=0)
-    for held_out in fold_counts:
-        training = counts - held_out
-        if training.any():
-            places = grown(cells, training, n_bins)
-            held_out_likelihood(cells.edges, running(training), running(held_out), places, likelihoods)
-    return int(np.argmax(likelihoods >= likelihoods.max() - TIE * counts.sum())) + 1
 
 
 @compiled
@@ -191,29 +161,3 @@ def grow(edges: Array, narrowest: float, totals: Array, places: Array) -> int:
         bounds[chosen, 1], gains[chosen] = best_cut(edges, narrowest, totals, first, cut, tie)
         bounds[n_intervals, 1], gains[n_intervals] = best_cut(edges, narrowest, totals, cut, last, tie)
     return places.size
-
-
-@compiled
-def held_out_likelihood(edges: Array, totals: Array, held_out: Array, places: Array, out: Array) -> None:
-    """Add to out[i], float64[n_bins], the log-likelihood of held-out rows with the first i cuts made.
-
-    One more training row is spread evenly over the range. With fewer cuts than out has room for, the last likelihood
-    stands for the rest.
-    """
-    n_rows = totals[-1] + 1.0
-    made = np.zeros(edges.size, np.bool_)
-    likelihood = 0.0
-    for n_bins in range(1, out.size + 1):
-        if n_bins < places.size:
-            made[places[n_bins] if n_bins > 1 else 0] = True
-            likelihood = 0.0
-            first = 0
-            for place in range(1, edges.size):
-                if made[place] or place == edges.size - 1:
-                    count = held_out[place] - held_out[first]
-                    if count:
-                        width = edges[place] - edges[first]
-                        density = (totals[place] - totals[first] + width) / (n_rows * width)
-                        likelihood += count * math.log(density)
-                    first = place
-        out[n_bins - 1] += likelihood

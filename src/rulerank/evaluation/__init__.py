@@ -1,9 +1,8 @@
 """Measure rankings as the field does, with the tie rule declared, and tell whether they differ.
 
-`measures.py` names the measures and conventions (`other_measures.py` those of ir_measures), `evaluation.py` computes
-them with the loops of `kernels.py` and tabulates what they give, `comparison.py` says whether two rankings differ: the
-value, its interval and the tests of all of the library. `rankings.py` reads what is to be judged: scores, runs, one
-feature alone.
+`measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py` and
+prints them, `comparison.py` says whether two rankings differ: the value, its interval and the tests of all of the
+library. `rankings.py` reads what is evaluated: scores, runs, one feature alone.
 """
 
 from rulerank.evaluation.comparison import Comparison, ComparisonTable, compare, compare_results
@@ -21,7 +20,6 @@ from rulerank.evaluation.measures import (
     P,
     Recall,
 )
-from rulerank.evaluation.rankings import evaluate_run
 
 __all__ = [
     "CONVENTIONS",
@@ -41,5 +39,4 @@ __all__ = [
     "compare",
     "compare_results",
     "evaluate",
-    "evaluate_run",
 ]

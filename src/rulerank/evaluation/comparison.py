@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation.evaluation import Result, evaluate, graded
-from rulerank.evaluation.measures import Measure, as_measures
-from rulerank.evaluation.other_measures import other_measure
+from rulerank.evaluation.measures import Measure, as_measures, other_measure
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import latex_table, plain_table
 
@@ -44,7 +43,7 @@ class Interval(NamedTuple):
 class Comparison:
     """Two rankings by one measure: their difference, its interval by query, and what follows from it.
 
-    >>> Comparison("NDCG@10", "new", "today", 0.52, 0.50, low=0.004, high=0.036, n_queries=80).verdict
+    >>> Comparison("NDCG@10", "new", "baseline", 0.52, 0.50, low=0.004, high=0.036, n_queries=80).verdict
     'better'
     """
 
@@ -84,7 +83,7 @@ class Comparison:
         return self.verdict in ("better", "worse") or self.n_trials >= most
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the results as plain values."""
         found = asdict(self) | {"difference": self.difference}
         return {name: value for name, value in found.items() if name not in ("n_queries", "level", "least")}
 
@@ -152,7 +151,7 @@ def compare_gains(
 ) -> Comparison:
     """Compare two rankings by a figure of each query, the higher the better.
 
-    >>> compare_gains("NDCG@10", ("new", "today"), np.array([0.5, 0.7, 0.6]), np.array([0.4, 0.5, 0.6])).verdict
+    >>> compare_gains("NDCG@10", ("new", "baseline"), np.array([0.5, 0.7, 0.6]), np.array([0.4, 0.5, 0.6])).verdict
     'unclear'
     """
     gains = a - b
@@ -170,7 +169,7 @@ def compare_trials(
 ) -> Comparison:
     """Compare two rankings by trials that one of them wins, so many in each query; ties are left out of the shares.
 
-    >>> found = compare_trials("duels", ("new", "today"), np.ones(11), np.zeros(11), ties=7, least=5)
+    >>> found = compare_trials("side-by-side", ("new", "baseline"), np.ones(11), np.zeros(11), ties=7, least=5)
     >>> found.verdict, found.wins, found.mean_a
     ('better', 11, 1.0)
     """
@@ -195,7 +194,7 @@ class ComparisonTable:
 
     @property
     def note(self) -> str:
-        """How the figures came about, in one line."""
+        """How the results were computed, in one line."""
         some = next(iter(self.results.values()))
         tied = ", ".join(f"{name} {result.n_tied:,}" for name, result in self.results.items())
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.parameters import is_whole, refuse_mask
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
+from rulerank._util.parameters import is_whole, refuse_mask
 from rulerank.dataset import (
     MAX_GRADE,
     UNLABELLED,
@@ -22,8 +23,18 @@ from rulerank.dataset import (
     query_index,
 )
 from rulerank.errors import DataError
-from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
-from rulerank.evaluation.other_measures import OtherMeasure, other_measure, other_values
+from rulerank.evaluation.measures import (
+    KINDS,
+    TIE_RULES,
+    Measure,
+    OtherMeasure,
+    as_measures,
+    convention_named,
+    other_measure,
+    other_values,
+)
+from rulerank.io.columns import is_frame
+from rulerank.io.trec import Qrels, Run
 from rulerank.recall_base import CountedRows
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import plain_table
@@ -65,7 +76,7 @@ class Result:
 
     @property
     def note(self) -> str:
-        """How the figures came about, in one line."""
+        """How the results were computed, in one line."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         if self.n_without_relevant:
             queries += f" ({self.n_without_relevant:,} without a relevant document)"
@@ -109,11 +120,12 @@ class Remark(NamedTuple):
 
 
 def evaluate(
-    y: ArrayLike | Dataset,
-    scores: ArrayLike,
+    y: Any,
+    scores: Any,
     qid: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
     *,
+    complete: bool = False,
     convention: str = "standard",
     ties: str | None = None,
     docid: ArrayLike | None = None,
@@ -125,7 +137,7 @@ def evaluate(
     any_grades: bool = False,
     n_jobs: int | None = None,
 ) -> Result:
-    """Measure how well scores rank the documents of each query; rows may come in any order.
+    """Measure how well scores, or a run, rank the documents of each query; rows may come in any order.
 
     >>> evaluate(y=[2, 0, 1, 0, 1], scores=[0.9, 0.9, 0.1, 0.4, 0.7], qid=["a", "a", "a", "b", "b"])
     measure    mean
@@ -134,14 +146,26 @@ def evaluate(
     P@1      0.7500
     2 queries, convention standard, ties expected: 2 of 5 documents tied
 
-    The order is that of `compare` and `tune`, too: the grades or the data, what is judged, then by which measures. A
-    Dataset has its queries and document ids with it: evaluate(data, scores, measures="MAP").
+    The order is that of `compare`, too: the grades or the data, what is judged, then by which measures. A Dataset has
+    its queries and document ids with it: evaluate(data, scores, measures="MAP"). A run beside judgements is measured as
+    trec_eval does:
+
+    >>> run = Run(["q1", "q1", "q1"], ["a", "b", "c"], [3.0, 2.0, 1.0], ["bm25"] * 3)
+    >>> evaluate(run, Qrels(["q1", "q1", "q2"], ["b", "c", "a"], [2, 1, 1]), measures=["NDCG@10", "P@1"])
+    measure    mean
+    NDCG@10  0.6697
+    P@1      0.0000
+    1 query, convention standard, ties expected: 0 of 3 documents tied; 1 of 2 judged queries are not in the run: \
+they are not counted; complete=True counts them 0
 
     Parameters
     ----------
-    y : the grades, with qid, the query of each; or a Dataset.
+    y : the grades, with qid, the query of each; or a Dataset; or a `Run`, or a file or frame of one: a TREC run, or a
+        table with qid, docid and score.
+    scores : of each document; beside a run its judgements: a `Qrels`, a Dataset with grades, or a file of either.
     measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them. "RBP(p=0.8)", too,
         and what ir_measures knows, where that package is installed, such as "Success@5" or "Bpref".
+    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result says so.
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
     ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
         ids compared as text, the last first); None: the convention's own rule. Scores tie when they are equal as
@@ -155,11 +179,23 @@ def evaluate(
         Bpref and Judged@10 tell them from documents that were judged so.
     unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
         `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
+        Of a run: 0, as in trec_eval, or "skip".
     any_grades : measure also where no query has documents of two grades, as in a part of the data or in one query. All
         rankings measure the same there, so that it is an error otherwise.
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
+    if _is_run(y, scores):
+        from rulerank.evaluation.rankings import run_beside
+
+        if any(column is not None for column in (qid, docid, retrieved, judged)):
+            raise DataError("a run has its own queries and ids: name what follows, evaluate(run, qrels, measures=...)")
+        return run_beside(y, scores, complete, unjudged).evaluate(
+            measures, convention=convention, ties=ties, relevant_from=relevant_from, max_grade=max_grade,
+            any_grades=unjudged != "skip", n_jobs=n_jobs,
+        )  # fmt: skip
+    if complete:
+        raise DataError("complete is for a run, which may lack queries: evaluate(run, qrels, complete=True)")
     if isinstance(y, Dataset):
         _no_qid(qid, "evaluate(data, scores, measures=...)")
         y = y if docid is None else replace(y, docid=check_column("docid", docid, len(y)))
@@ -289,6 +325,12 @@ def with_missed(
         longer(np.ones(rows.size, dtype=bool) if kept is None else kept, np.zeros(n, dtype=bool)),
         longer(part.base.judged if known is None else known, np.ones(n, dtype=bool)),
     )
+
+
+def _is_run(y: Any, scores: Any) -> bool:
+    """Tell whether a run and judgements are given, as values or as files."""
+    files = any(isinstance(one, Run | Qrels | str | os.PathLike) for one in (y, scores))
+    return files or is_frame(y) or isinstance(scores, Dataset)
 
 
 def _no_qid(qid: ArrayLike | None, by_name: str) -> None:

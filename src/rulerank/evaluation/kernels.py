@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
+from rulerank._util.loops import compiled
 from rulerank.dataset import Array
 
 MAP, P, NDCG, MEAN_NDCG, MRR, ERR, RECALL = range(7)  # as in measures.KINDS

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rulerank.core.words import counted, listed
+from rulerank._util.words import counted, listed
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.evaluation import Remark, Result, evaluate, with_missed
-from rulerank.evaluation.measures import Measure
-from rulerank.io.columns import is_frame
-from rulerank.io.doc_names import with_keys
-from rulerank.io.formats import HEAD, detect, read_found, read_scored, sniff
-from rulerank.io.streams import NamedBytes, read_bytes
+from rulerank.io.columns import is_frame, with_keys
+from rulerank.io.files import NamedBytes, read_bytes
+from rulerank.io.formats import HEAD, detect, read_data_file, read_scored, sniff
 from rulerank.io.trec import Qrels, Run, join, qrels_from_data, read_qrels, read_scores
 from rulerank.recall_base import CountedRows, warn_unknown_base
 
@@ -56,7 +54,7 @@ def from_data(
     complete: a query that a run lacks counts 0.
     unjudged, judged_extra: as in `Dataset.labelled`.
     """
-    data = read_found(data_file, graded=True, wanted=features, **reading).data
+    data = read_data_file(data_file, graded=True, wanted=features, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
     found = data.counted_rows(unjudged, judged_extra)
@@ -165,12 +163,12 @@ def judgements_from(source: Any, **reading: Any) -> Qrels:
     if isinstance(source, Dataset):
         return all_judgements(with_keys(source))
     if is_frame(source):
-        return all_judgements(with_keys(read_found(source, graded=True, **reading).data))
+        return all_judgements(with_keys(read_data_file(source, graded=True, **reading).data))
     content, name = read_bytes(source)
     named = NamedBytes(content, name)
     if not reading and detect(name, content[:HEAD]) == "qrels":
         return read_qrels(named)
-    return all_judgements(with_keys(read_found(named, graded=True, **reading).data))
+    return all_judgements(with_keys(read_data_file(named, graded=True, **reading).data))
 
 
 def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "complete=true") -> tuple[Remark, ...]:
@@ -197,48 +195,17 @@ def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
     return (Remark("n_missing_values", n, text),) if n else ()
 
 
-def evaluate_run(
-    run: Run | Any,
-    qrels: Qrels | Dataset | Any,
-    measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
-    *,
-    complete: bool = False,
-    unjudged: int | str | None = None,
-    convention: str = "standard",
-    ties: str | None = None,
-    relevant_from: int = 1,
-    max_grade: int | None = None,
-    n_jobs: int | None = None,
-) -> Result:
-    """Measure how well a run ranks the documents that were judged, as trec_eval does.
-
-    >>> run = Run(["q1", "q1", "q1"], ["a", "b", "c"], [3.0, 2.0, 1.0], ["bm25"] * 3)
-    >>> evaluate_run(run, Qrels(["q1", "q1", "q2"], ["b", "c", "a"], [2, 1, 1]), ["NDCG@10", "P@1"])
-    measure    mean
-    NDCG@10  0.6697
-    P@1      0.0000
-    1 query, convention standard, ties expected: 0 of 3 documents tied; 1 of 2 judged queries are not in the run: \
-they are not counted; complete=True counts them 0
-
-    Parameters
-    ----------
-    run : a `Run`, or a file of one: a TREC run, or a table with qid, docid and score.
-    qrels : a `Qrels`, a Dataset with grades, or a file of either.
-    unjudged : documents of the run without a judgement count as not relevant as in trec_eval (0); "skip": are left out.
-    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result says so.
-    measures, convention, ties, relevant_from, max_grade : as in `evaluate`.
-    """
+def run_beside(run: Any, qrels: Any, complete: bool, unjudged: int | str | None) -> Ranking:
+    """Return a run beside judgements, values or files of either; `evaluate` says what the others mean."""
     if isinstance(qrels, Run) and isinstance(run, Qrels | Dataset):
         run, qrels = qrels, run  # their types tell them apart
     if isinstance(run, Qrels | Dataset) or isinstance(qrels, Run):
-        raise DataError("expected a run, then judgements: evaluate_run(run, qrels)")
+        raise DataError("expected a run, then judgements: evaluate(run, qrels)")
     made = run if isinstance(run, Run) else read_scored(run)
     judged = judgements_from(qrels)
     both = join(made, judged, complete, unjudged)
     remarks = queries_apart(made, judged, complete=complete, otherwise="complete=True")
-    ranking = Ranking("run", both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
-    rules: dict[str, Any] = {"convention": convention, "ties": ties, "relevant_from": relevant_from}
-    return ranking.evaluate(measures, max_grade=max_grade, any_grades=unjudged != "skip", n_jobs=n_jobs, **rules)
+    return Ranking("run", both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
 
 
 def feature_scores(data: Dataset, name: str) -> Array:

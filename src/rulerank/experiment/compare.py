@@ -18,8 +18,7 @@ from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.report import FORMATS, HEADLINE, Summary, check_formats, check_rules, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.systems import SYSTEMS, choose_systems, system_named
-from rulerank.io.folds import read_folds
-from rulerank.io.formats import read_found, read_scored
+from rulerank.io.formats import read_data_file, read_folds, read_scored
 from rulerank.recall_base import CountedRows, warn_unknown_base
 from rulerank.splitting import make_folds
 
@@ -44,11 +43,11 @@ class CompareReport:
 
     @property
     def failed(self) -> bool:
-        """Whether a system failed that should not have: a missing package is no fault."""
+        """Whether a system failed that should not have: a missing package is not a failure."""
         return any(not failure.skipped for failure in self.experiment.failures.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the results as plain values."""
         folds = self.experiment.folds
         return {
             "sentence": self.sentence,
@@ -89,7 +88,7 @@ def compare_folds(
 ) -> CompareReport:
     """Run systems over the folds of a directory, or of one file, and write the report.
 
-    What can be wrong is said before the work.
+    Mistakes are found before the work starts.
 
     systems: names from `rulerank.experiment.SYSTEMS`; all of them by default, or none beside your own when [].
     rankers, runs: your own by name: places in Python code (`module:object`), files of runs.
@@ -125,7 +124,7 @@ def open_folds(
     unjudged: int | str | None = None,
     judged_extra: bool | str | None = None,
 ) -> tuple[list[Fold], int, CountedRows | None]:
-    """Read the folds of a directory, or split the graded documents of one file by query, five ways unless told.
+    """Read the folds of a directory, or split the graded documents of one file by query, into five folds by default.
 
     Returns the folds and, of one file, how many rows it has and which of them count.
     """
@@ -141,7 +140,7 @@ def open_folds(
         raise ReadError(
             name, None, "expected a directory with folds or a file of graded documents, got nothing of that name"
         )
-    data = read_found(source, format, graded=True, **columns).data
+    data = read_data_file(source, format, graded=True, **columns).data
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
     found = data.counted_rows(unjudged, judged_extra)
@@ -177,5 +176,5 @@ def own_ranker(place: str) -> Any:
     except Exception as error:  # whatever somebody's code does
         raise DataError(f"cannot load the ranker {place!r}: {type(error).__name__}: {error}") from None
     if not (hasattr(made, "fit") and hasattr(made, "predict")):
-        raise DataError(f"{place!r} is no ranker: expected something with fit and predict, got {type(made).__name__}")
+        raise DataError(f"{place!r} is not a ranker with fit and predict: got {type(made).__name__}")
     return made

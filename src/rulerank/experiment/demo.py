@@ -13,29 +13,29 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rulerank.core.progress import progress
+from rulerank._util.loops import progress
+from rulerank.baseline import find_baseline
 from rulerank.dataset import UNLABELLED, Dataset, Fold
 from rulerank.datasets.shop import Shop, make_shop
 from rulerank.evaluation import ComparisonTable, Result, compare_results, evaluate
 from rulerank.evaluation.evaluation import as_dict
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.experiment.label_curve import signed, split_halves
-from rulerank.features.text_features import TextFeatures
-from rulerank.judging.duels import Duels, compare_duels, duels_as_dict, run_duels
+from rulerank.experiment.curve import signed, split_halves
 from rulerank.judging.pool import Pool
+from rulerank.judging.side_by_side import DocumentPairs, compare_pair_grades, grade_pairs, side_by_side_as_dict
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import fit_ranker, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.sampling.strata import Strata
+from rulerank.sampling.strata import StratifiedSampler
+from rulerank.selection.select import select
 from rulerank.splitting import make_folds
-from rulerank.today import find_today
-from rulerank.training.selection import select
+from rulerank.text.text_features import TextFeatures
 
 MEASURES = ("NDCG@10", "MAP", "P@1")
-TODAY = "bm25(all)"  # what a shop without learning sorts by
+BASELINE = "bm25(all)"  # what a shop without learning sorts by
 BM25 = "BM25 alone"
 BEST = "best single feature"
 OURS = "RE-GR (default)"
@@ -79,7 +79,7 @@ class Demo:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain values."""
+        """Return all results as plain values."""
         sizes = {"products": len(self.shop.texts), "queries": len(self.shop.queries), "rows": len(self.data)}
         shop = {"seed": self.seed} | sizes | {"features": self.data.feature_names}
         figures = as_dict(self.results, self.comparison)
@@ -96,7 +96,7 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
 
     chosen = [best_feature(fold.train, MEASURES[0]) for fold in folds]
     scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
-    scores[BM25] = feature_scores(tested, TODAY)
+    scores[BM25] = feature_scores(tested, BASELINE)
     scores[BEST] = np.concatenate([feature_scores(fold.test, name) for fold, name in zip(folds, chosen, strict=True)])
     with progress(len(LEARNERS) * len(folds), "learning") as bar, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* reads the categories of ")  # the table says so once
@@ -109,45 +109,48 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
 
     results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
     comparison = compare_results({label: results[label] for label in (*LEARNERS, BM25)})
-    return Demo(seed, shop, data, folds, chosen, results, comparison, learn_from_few(data, TODAY, MEASURES[0], seed))
+    return Demo(seed, shop, data, folds, chosen, results, comparison, learn_from_few(data, BASELINE, MEASURES[0], seed))
 
 
-def learn_from_few(data: Dataset, today: str, measure: str, seed: int = 0) -> tuple[list[str], dict[str, Any]]:
+def learn_from_few(data: Dataset, baseline: str, measure: str, seed: int = 0) -> tuple[list[str], dict[str, Any]]:
     """Label documents of half the queries by their own grades, learn, check, and look at the other half.
 
     Returns what a user sees and then the truth, which on real searches nobody knows, in sentences and as facts.
 
     >>> import rulerank as rr
-    >>> lines, facts = learn_from_few(rr.make_ranking(n_queries=40, seed=1), "bm25_body", "NDCG@10")
-    >>> facts["labels"], facts["truth"]["queries"], facts["duels"]["verdict"]
+    >>> lines, facts = learn_from_few(rr.datasets.make_ranking(n_queries=40, seed=1), "bm25_body", "NDCG@10")
+    >>> facts["labels"], facts["truth"]["queries"], facts["side_by_side"]["verdict"]
     (100, 20, 'too few')
     """
     pool, test = split_halves(data, seed)
-    rows = Strata(today=today, seed=seed).select(pool, lambda row: pool.y[row], budget=min(BUDGET, len(pool)))
+    rows = StratifiedSampler(baseline=baseline, seed=seed).select(
+        pool, lambda row: pool.y[row], budget=min(BUDGET, len(pool))
+    )
     grades = np.full(len(pool), UNLABELLED)
     grades[rows] = pool.y[rows]
-    learned = select(replace(pool, y=grades), today=today)
-    now = find_today(data.feature_names, today)
+    learned = select(replace(pool, y=grades), baseline=baseline)
+    now = find_baseline(data.feature_names, baseline)
     judged = {str(name) for name in pool.qid[rows]}
-    duels = Duels(Pool(replace(pool, texts={})), learned.ranker.predict(pool), now.scores(pool.X), judged, seed)
+    pairs = DocumentPairs(Pool(replace(pool, texts={})), learned.ranker.predict(pool), now.scores(pool), judged, seed)
 
     def mean(scores: Any) -> float:
         return float(evaluate(test.y, scores, test.qid, [measure]).means[measure])
 
-    outcomes = run_duels(duels, lambda duel: (int(pool.y[duel.shown[0]]), int(pool.y[duel.shown[1]])))
-    found = compare_duels(outcomes)
-    new, old, n_queries = mean(learned.ranker.predict(test)), mean(now.scores(test.X)), len(np.unique(test.qid))
+    outcomes = grade_pairs(pairs, lambda pair: (int(pool.y[pair.shown[0]]), int(pool.y[pair.shown[1]])))
+    found = compare_pair_grades(outcomes)
+    new, old, n_queries = mean(learned.ranker.predict(test)), mean(now.scores(test)), len(np.unique(test.qid))
     lines = [
         *learned.lines(),
-        f"Check by duels, on queries without labels. {duels.line(found) if outcomes else duels.why_none()}",
-        f"The truth, on {n_queries} other queries: {measure} {new:.4f}, today's {old:.4f} ({signed(new - old)}).",
+        f"Check by pairs, on queries without labels. {pairs.line(found) if outcomes else pairs.why_none()}",
+        f"The truth, on {n_queries} other queries: {measure} {new:.4f}, the baseline's {old:.4f} "
+        f"({signed(new - old)}).",
     ]
-    truth = {"measure": measure, "queries": n_queries, "new": new, "today": old}
-    return lines, dict(learned.facts) | {"duels": duels_as_dict(found), "truth": truth}
+    truth = {"measure": measure, "queries": n_queries, "new": new, "baseline": old}
+    return lines, dict(learned.facts) | {"side_by_side": side_by_side_as_dict(found), "truth": truth}
 
 
 def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
-    """Say why the first document of a query has its score, and why it stands above the second."""
+    """Say why the first document of a query has its score, and why it ranks above the second."""
     ranker = GlobalRules().fit(training)
     query = test[test.qid == test.qid[0]]
     first, second = np.argsort(-ranker.predict(query), kind="stable")[:2].tolist()

@@ -1,6 +1,6 @@
-"""The report of an experiment: its figures with the significance of differences, as one page and as csv.
+"""The report of an experiment: its results with the significance of differences, as one page and as csv.
 
-Figures are means over folds; the page is written as HTML, Markdown and LaTeX.
+Results are means over folds; the page is written as HTML, Markdown and LaTeX.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rulerank import __version__
-from rulerank.core.words import joined
+from rulerank._util.words import joined
 from rulerank.dataset import Array, Fold, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import NDCG, Comparison, Measure, P, evaluate
@@ -24,7 +24,7 @@ from rulerank.evaluation.comparison import compare_values, t_test
 from rulerank.evaluation.measures import MAP, as_measures, convention_named
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.systems import GROUPS, Scores, System
-from rulerank.io.outputs import write_bytes
+from rulerank.io.files import write_bytes
 from rulerank.render.document import DASH, Cell, Content, Page, Section, Sentences, Table, cells, number_cell
 from rulerank.render.html import render_html
 from rulerank.render.latex import render_latex
@@ -179,8 +179,8 @@ def summarise(
 def experiment_table(experiment: Experiment, measures: Sequence[str] = SHOWN, **rules: Any) -> Table:
     """Return every system by some measures, in the mean over folds, the best first; rules as in `summarise`.
 
-    The best, and those not significantly worse by a paired t-test over queries, are strong. A system that failed stands
-    in it with the reason.
+    The best, and those not significantly worse by a paired t-test over queries, are strong. A system that failed has
+    its reason in it.
     """
     labels = [str(measure) for measure in as_measures(measures)]
     note = f"{len(experiment.folds)} folds, mean; by {labels[0]}, the best first"
@@ -225,7 +225,7 @@ def experiment_frame(experiment: Experiment, measures: Sequence[str | Measure] =
 
 
 def failure_of(experiment: Experiment, system: str) -> str:
-    """Say in which folds a system failed, and why first."""
+    """Return in which folds a system failed, and the first reason."""
     failed = {n: failure for (name, n), failure in experiment.failures.items() if name == system}
     where = "all folds" if len(failed) == len(experiment.folds) else ", ".join(experiment.folds[n].name for n in failed)
     first = next(iter(failed.values()))
@@ -274,7 +274,7 @@ def make_report(
     ties: str | None = None,
     against: str | None = None,
 ) -> tuple[Page, Summary]:
-    """Return the report of an experiment and the figures it is made of."""
+    """Return the report of an experiment and the results it is made of."""
     summary = summarise(experiment, measures, convention=convention, ties=ties, against=against)
     labels = [str(measure) for measure in dict.fromkeys(summary.measures[summary.place(m)] for m in measures)]
     differences = {measure: summary.differences(measure) for measure in labels}
@@ -320,7 +320,7 @@ def sentence(summary: Summary, measure: str, differences: Sequence[Comparison]) 
 
 
 def how(summary: Summary) -> str:
-    """Say under which rules the figures stand."""
+    """Return the rules by which the results were computed."""
     n_empty = summary.n_without_relevant
     empty = f" ({n_empty:,} without a relevant one, which count 0)" if n_empty else ""
     return (
@@ -443,7 +443,7 @@ def check_formats(formats: Iterable[str]) -> None:
 
 
 def csv_files(summary: Summary) -> dict[str, pl.DataFrame]:
-    """Return all figures with all digits: of systems in folds, of differences, and of every test query."""
+    """Return all results with all digits: by system and fold, differences, and by test query."""
     rules = {"convention": summary.convention, "ties": summary.ties}
     results = experiment_frame(summary.experiment, summary.measures, **rules)
     header = (

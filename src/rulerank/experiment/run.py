@@ -32,13 +32,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import rulerank
 from rulerank import __version__
-from rulerank.core.progress import progress
-from rulerank.core.threads import n_threads
+from rulerank._util.loops import n_threads, progress
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import Measure
 from rulerank.experiment.systems import Asking, Plan, Scores, System, choose_systems
-from rulerank.io.outputs import write_bytes
+from rulerank.io.files import write_bytes
 from rulerank.render.html import ShownTable, html_table
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 # code that no score depends on
-NO_SCORES = ("cli/", "experiment/report", "experiment/label_curve", "explain/", "export/", "judging/", "render/")
+NO_SCORES = ("cli/", "experiment/report", "experiment/curve", "explain/", "export/", "judging/", "render/")
 Place = tuple[str, int]  # system, fold
 
 
@@ -55,7 +54,7 @@ class Failure:
     """A cell that has no scores, and why."""
 
     reason: str
-    skipped: bool = False  # an optional package is missing: no fault of the system
+    skipped: bool = False  # an optional package is missing: not a failure of the system
 
 
 class Cell(NamedTuple):
@@ -68,7 +67,7 @@ class Cell(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a caller is told after each cell."""
+    """What a caller gets after each cell."""
 
     system: str
     fold: str
@@ -96,7 +95,7 @@ class Experiment:
     def table(self, measures: Sequence[str] | None = None, **rules: Any) -> ShownTable:
         """Return every system by some measures, which prints, and shows in a notebook, as a table.
 
-        A system that failed stands in it with the reason. rules: convention and ties, as in `rr.evaluate`.
+        A system that failed has its reason in it. rules: convention and ties, as in `rr.evaluate`.
 
         >>> from rulerank.datasets.ranking import make_ranking
         >>> from rulerank.splitting import make_folds
@@ -200,7 +199,7 @@ def run_experiment(
 def check_folds(folds: Sequence[Fold]) -> None:
     """Refuse folds that nothing can be learned from or measured on."""
     if not folds or not all(isinstance(fold, Fold) for fold in folds):
-        raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.make_folds(data)")
+        raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.datasets.make_folds(data)")
     names = [fold.name for fold in folds]
     if len(set(names)) < len(names):
         raise DataError(f"folds must have names of their own: got {', '.join(names)}")

@@ -1,8 +1,8 @@
 """The systems that can be compared: a name and what ranks the test documents of a fold.
 
-A system trains on train, chooses on vali and never looks at test grades. Rankings made elsewhere stand beside those
+A system trains on train, chooses on vali and never looks at test grades. Rankings made elsewhere appear beside those
 made here: TREC runs, which meet the documents by ids. A run need not hold every document: those it lacks are not
-returned, as trec_eval has it, and its documents that the data do not have are left out, as nobody could rank them here.
+returned, as in trec_eval, and its documents that the data do not have are left out, as nobody could rank them here.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rulerank.aggregate.competence import Competence
 from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.io.doc_names import doc_keys
+from rulerank.fusion.competence import Competence
+from rulerank.io.columns import doc_keys
 from rulerank.io.trec import Run
 from rulerank.methods import METHODS
 from rulerank.rankers.fitted.fitted_rules import FittedRules
@@ -29,7 +29,7 @@ from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.training.selection import select
+from rulerank.selection.select import select
 
 GROUPS = {"rules": "rule voting", "linear": "query intercepts", "beyond": "others", "yours": "yours"}
 WARM_QUERIES = 3  # enough to load the compiled loops
@@ -92,7 +92,7 @@ class BestFeature:
 
 @dataclass(frozen=True, eq=False)
 class GivenRun:
-    """Rank the documents of test as a run has them; NaN stands for a document that it did not return."""
+    """Rank the documents of test by a run; NaN for a document that it did not return."""
 
     ranking: Run
 

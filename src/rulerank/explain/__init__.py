@@ -3,8 +3,8 @@
 All of it reads `Ranker.contributions`, and the additive tables of models that have them. `documents.py` has the
 documents of a query with their raw values and what the model sees of them, `explanation.py` explains one score and the
 difference of two, `ranking.py` the whole ranking of a query, `changes.py` what would lift a document, `curves.py` what
-each feature adds by its value (drawn by `figures.py`), `overview.py` a model as a whole. What they return prints
-itself.
+each feature adds by its value (drawn by `figures.py`), `overview.py` a model as a whole, `release.py` what a new
+ranking changes. What they return prints itself.
 """
 
 from rulerank.explain.changes import Change, Lift, lift_of, what_if
@@ -12,6 +12,7 @@ from rulerank.explain.curves import FeatureCurves, curves_of
 from rulerank.explain.explanation import Explanation, Shown, Versus, explain_score, explain_versus
 from rulerank.explain.overview import ModelOverview, overview_of
 from rulerank.explain.ranking import RankingExplanation, explain_ranking
+from rulerank.explain.release import Release, release_of
 
 __all__ = [
     "Change",
@@ -20,6 +21,7 @@ __all__ = [
     "Lift",
     "ModelOverview",
     "RankingExplanation",
+    "Release",
     "Shown",
     "Versus",
     "curves_of",
@@ -28,5 +30,6 @@ __all__ = [
     "explain_versus",
     "lift_of",
     "overview_of",
+    "release_of",
     "what_if",
 ]

@@ -1,4 +1,4 @@
-"""What would change it: the smallest move of one feature, in its own units, that lifts a document above a score."""
+"""What would change a rank: the smallest change of one feature, in its own units, that lifts a document."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.words import decimal
+from rulerank._util.words import decimal
 from rulerank.dataset import Array, Dataset, doc_name
 from rulerank.errors import DataError
 from rulerank.explain.documents import Documents, find_documents
+from rulerank.explain.explanation import label_of
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import RuleAxis, axes_of
 from rulerank.render.document import Sentences, Table, shown
@@ -33,10 +34,11 @@ class Change:
     then: str
     move: float  # of the value, in its own units; NaN: there is no distance
     score: float  # after it
+    name: str = ""  # what people call the feature
 
     def __str__(self) -> str:
         how = "" if math.isnan(self.move) else f" (a move of {decimal(abs(self.move))})"
-        return f"{self.feature} {self.then} instead of {self.now}{how}: {self.score:.4f}"
+        return f"{self.name or self.feature} {self.then} instead of {self.now}{how}: {self.score:.4f}"
 
 
 class Lift(NamedTuple):
@@ -45,29 +47,34 @@ class Lift(NamedTuple):
     document: str
     above: float
     changes: tuple[Change, ...]
+    note: str = ""  # why there is nothing to change
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; a move that is not known is None, as JSON has no NaN."""
         changes = [asdict(one) | {"move": None if math.isnan(one.move) else one.move} for one in self.changes]
-        return {"document": self.document, "above": self.above, "changes": changes}
+        found = {"document": self.document, "above": self.above, "changes": changes}
+        return found | ({"note": self.note} if self.note else {})
 
     def block(self, n: int = 10) -> Table | Sentences:
         """Return it as a part of a page."""
+        if self.note:
+            return Sentences(f"What would lift {self.document}", (self.note,))
         title = f"What would lift {self.document} above {shown(self.above)}"
         if not self.changes:
-            return Sentences(title, ("No change of a single feature does that, or it scores higher already.",))
-        rows = tuple((one.feature, one.now, one.then, shown(one.score)) for one in self.changes[:n])
-        note = "One of these alone is enough, all else as it is; the smallest change first."
+            return Sentences(title, ("No change of a single feature is enough.",))
+        rows = tuple((label_of(one.feature, one.name), one.now, one.then, shown(one.score)) for one in self.changes[:n])
+        note = "Each of these changes alone is enough. The smallest change comes first."
         return Table(title, ("feature", "now", "then", "new score"), rows, 3, note)
 
 
-def lift_of(ranker: Ranker, own: Dataset, scores: Array, row: int, other: int | None = None) -> Lift | None:
+def lift_of(ranker: Ranker, own: Dataset, scores: Array, row: int, other: int | None = None) -> Lift:
     """Return what would lift a document of a query above another, or above the one ranked just before it."""
     higher = scores[scores > scores[row]] if other is None else scores[[other]][scores[[other]] >= scores[row]]
     if not higher.size:
-        return None
-    above = float(higher.min())
-    return Lift(doc_name(own, row), above, what_if(ranker, own, row, above))
+        above = "all others" if other is None else doc_name(own, other)
+        return Lift(doc_name(own, row), float(scores[row]), (), f"It already ranks above {above}.")
+    above_score = float(higher.min())
+    return Lift(doc_name(own, row), above_score, what_if(ranker, own, row, above_score))
 
 
 class Step(NamedTuple):
@@ -113,7 +120,8 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         ]
         if lifted:
             share, minus, step = min(lifted)
-            found.append((share, feature, Change(name, documents.written(feature, now), step.text, step.move, -minus)))
+            written, human = documents.written(feature, now), documents.human(feature)
+            found.append((share, feature, Change(name, written, step.text, step.move, -minus, human)))
     return tuple(change for *_, change in sorted(found, key=lambda one: one[:2]))
 
 
@@ -121,11 +129,11 @@ def scores_with(ranker: Ranker, X: Array, row: int, feature: int, steps: list[St
     """Return a document's score with each of some values of a feature, its query scored anew."""
     if not steps:
         return []
-    worlds = np.repeat(X[None], len(steps), axis=0)
-    worlds[:, row, feature] = [step.value for step in steps]
+    copies = np.repeat(X[None], len(steps), axis=0)
+    copies[:, row, feature] = [step.value for step in steps]
     qid = np.repeat(np.arange(len(steps)), len(X))
     scores: list[float] = (
-        ranker.predict_codes(worlds.reshape(-1, X.shape[1]), qid).reshape(len(steps), -1)[:, row].tolist()
+        ranker.predict_codes(copies.reshape(-1, X.shape[1]), qid).reshape(len(steps), -1)[:, row].tolist()
     )
     return scores
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
-from rulerank.explain.documents import bins_of
+from rulerank.explain.documents import bins_of, called
 from rulerank.explain.explanation import Shown
 from rulerank.rankers.rows import Sample, importances_of, sample_of
 from rulerank.rankers.rule_ranker import RuleRanker
@@ -26,7 +26,9 @@ MOST = 9  # features
 N_BARS = 30  # of a histogram
 STEPS = 10  # of a curve that is a mean over documents
 WIDE = "Rules of several features are in it as their mean over these documents."
-OBSERVED = "Each step is a mean over the documents with such values: what a feature adds depends on the others, too."
+OBSERVED = (
+    "Each step is a mean over the documents with such values: what a feature adds depends on other features, too."
+)
 ENDS = (0.01, 0.99)  # shares of the values between which a curve is drawn
 
 
@@ -66,6 +68,7 @@ class FeatureCurve:
     middle: float = 0.0  # mean value of the documents: where an unsure slope does not matter
     kinds: tuple[str, ...] | None = None  # what the codes 0, 1, ... name
     date: bool = False  # the values are days since 1970-01-01
+    name: str = ""  # what people call the feature
 
     def adds(self, values: Array) -> Array:
         """Return what the feature adds to the score of documents with these values."""
@@ -96,7 +99,12 @@ class FeatureCurve:
             "count_edges": None if self.kinds is not None else counts.edges.tolist(),
             "n_missing": counts.missing,
         }
-        plain = {"feature": self.feature, "cuts": self.cuts.tolist(), "adds": (self.votes - self.mean).tolist()}
+        plain = {
+            "feature": self.feature,
+            "name": self.name or self.feature,
+            "cuts": self.cuts.tolist(),
+            "adds": (self.votes - self.mean).tolist(),
+        }
         return plain | {name: value for name, value in known.items() if value is not None}
 
 
@@ -188,7 +196,7 @@ def _together(
     if not curves:
         raise DataError(f"there is no curve to draw: no feature moves the scores of this {type(ranker).__name__}")
     dates = ranker.dates_ if ranker.normalize_ is None else ()
-    dated = tuple(replace(curve, date=curve.feature in dates) for curve in curves)
+    dated = tuple(replace(curve, date=curve.feature in dates, name=called(ranker, curve.feature)) for curve in curves)
     return FeatureCurves(type(ranker).__name__, dated, n_docs, noun, ranker.normalize_, how, n_chosen - len(dated))
 
 

@@ -12,16 +12,17 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import is_whole, unmasked
-from rulerank.core.words import as_date, counted, decimal, on_scale
+from rulerank._util.parameters import is_whole, unmasked
+from rulerank._util.words import as_date, counted, decimal, on_scale
 from rulerank.dataset import Array, Dataset, doc_name
 from rulerank.errors import DataError
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.rows import recoded
+from rulerank.rankers.rows import frame_rows, recoded
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.additive import Contributions, baseline_name
 from rulerank.rules.layout import UNSEEN
 from rulerank.rules.tables import Counts
+from rulerank.text.fields import human_name
 
 MOST_LETTERS = 280  # of a text
 TITLES = ("title", "name")
@@ -78,9 +79,9 @@ def method_of(ranker: Ranker) -> str:
 
 
 class Documents:
-    """The documents that are ranked together: rows as they came, and as the ranker scores them.
+    """The documents of a query: rows as they came, and as the ranker scores them.
 
-    Kinds have the ranker's codes in both.
+    Categories have the codes of the ranker in both.
 
     A part of a score is a feature, by its column, or the baseline ranking, which comes after the features.
     """
@@ -101,7 +102,7 @@ class Documents:
             self.names = [doc_name(x, int(row)) for row in (range(len(x)) if rows is None else rows)]
         else:
             if hasattr(x, "columns") and ranker.has_names_:
-                values: Any = ranker.frame_rows(x)
+                values: Any = frame_rows(ranker, x)
             else:
                 # sparse rows stay what they are: the ranker checks them
                 self.data = x if issparse(x) or hasattr(x, "columns") else np.atleast_2d(np.asarray(unmasked(x)))
@@ -157,7 +158,8 @@ class Documents:
     @cached_property
     def noun(self) -> str:
         """What the terms of a score are: rules, features by themselves, or parts of several models."""
-        if self.rules is not None or (self.tables is not None and self.tables.tables):
+        tables = self.tables
+        if self.rules is not None or (tables is not None and tables.tables and tables.baseline is None):
             return "rule"
         return "part" if self.tables is None else "feature"
 
@@ -170,8 +172,15 @@ class Documents:
         return "" if tables.baseline is None else baseline_name(tables.feature_names[tables.baseline])
 
     def name(self, part: int) -> str:
-        """Return what a part of a score is called."""
+        """Return the name of a part of a score."""
         return self.features[part] if part < len(self.features) else self.baseline
+
+    def human(self, part: int) -> str:
+        """Return what people call a part of a score."""
+        if part < len(self.features):
+            return called(self.ranker, self.features[part])
+        column = self.column(part)
+        return self.baseline if column is None else baseline_name(called(self.ranker, self.features[column]))
 
     def column(self, part: int) -> int | None:
         """Return the column of the raw values of a part of a score; None for the scores of models."""
@@ -190,7 +199,7 @@ class Documents:
         return as_date(value) if name in self.dates else written(value, self.categories.get(name))
 
     def standing(self, row: int, part: int) -> str:
-        """Say where a document's value of a part stands among those of the query."""
+        """Return where the value of a part lies among those of the query, in words."""
         column = self.column(part)
         if column is None:
             return ""
@@ -198,14 +207,14 @@ class Documents:
 
     @cached_property
     def varies(self) -> Array:
-        """In which parts the documents differ, bool (n_features + 1,): the others are no reason for their order."""
+        """The parts in which the documents differ, bool (n_features + 1,): only these are reasons for their order."""
         first = self.raw[:1]
         differs = ((first != self.raw) & ~(np.isnan(self.raw) & np.isnan(first))).any(axis=0) | (len(self.raw) < 2)
         column = self.column(len(self.features))
         return np.append(differs, True if column is None else differs[column])
 
     def seen(self, row: int, part: int) -> str:
-        """Say what the model sees of a document's value: its bin, or the value that a weight takes."""
+        """Return what the model sees of a value, in words: its bin, or the value that a weight takes."""
         name, tables, n_features = self.name(part), self.tables, len(self.features)
         if self.rules is not None:
             bin = int(self._bins(row)[part])
@@ -215,24 +224,31 @@ class Documents:
         column = tables.baseline if part == n_features else part
         assert column is not None
         value = float(self.dense(row)[column])
-        if part < n_features and tables.tables:
+        if tables.tables and tables.baseline is None:
             if part not in tables.finest:
                 return f"{name} has no vote"
             table, axis = tables.finest[part]
             bin = self._table_bins(row, table)[axis]
             return tables.item_text(table, axis, bin, self.ranker.normalize_, self.ranker.dates_)
-        if not np.isnan(value) or tables.fill is None:
-            return value_text(self.ranker, name, value)
         stands_for = "behind all others" if part == n_features else "the training mean"
+        if not np.isnan(value) or (tables.fill is None and not tables.tables):
+            return value_text(self.ranker, name, value)
+        if tables.tables:  # in steps so fine that people read values
+            return f"{name} is missing{f': {stands_for}' if part == n_features else ''}"
+        assert tables.fill is not None
         return f"{value_text(self.ranker, name, float(tables.fill[column]))} (missing: {stands_for})"
 
     def items(self, row: int, term: int, members: tuple[int, ...]) -> tuple[str, ...]:
-        """Return a term as a rule that covers the document: what it says of each of its features."""
+        """Return a term as a rule that covers the document: its condition on each of its features."""
         if self.rules is not None or self.tables is None or term >= len(self.tables.tables):
-            return tuple(self.seen(row, part) for part in members)
-        bins = self._table_bins(row, term)
-        scale, dates = self.ranker.normalize_, self.ranker.dates_
-        return tuple(self.tables.item_text(term, axis, bin, scale, dates) for axis, bin in enumerate(bins))
+            found = [self.seen(row, part) for part in members]
+        else:
+            bins = self._table_bins(row, term)
+            scale, dates = self.ranker.normalize_, self.ranker.dates_
+            found = [self.tables.item_text(term, axis, bin, scale, dates) for axis, bin in enumerate(bins)]
+        return tuple(
+            f"{self.human(part)}{text.removeprefix(self.name(part))}" for part, text in zip(members, found, strict=True)
+        )
 
     def bins_of(self, term: int, members: tuple[int, ...]) -> Array | None:
         """Return the bins of all documents on the axes of a term, (n_members, n_docs); None where it is a weight."""
@@ -244,7 +260,7 @@ class Documents:
         return np.array([bins_of(self.checked[:, f], own) for f, own in zip(members, cuts, strict=True)])
 
     def counts(self, row: int) -> Counts | None:
-        """Return what training has counted of the rules that cover a document, by term; None: that is not known."""
+        """Return the training counts of the rules that cover a document, by term; None: not known."""
         return None if self.rules is None else self.rules.engine_.votes_of(self._bins(row))[0]
 
     def dense(self, row: int) -> Array:
@@ -263,6 +279,11 @@ class Documents:
             bins = self.rules.known_bins(self.checked[row : row + 1])[:, 0]
             self._last_bins = row, np.ascontiguousarray(bins)
         return self._last_bins[1]
+
+
+def called(ranker: Ranker, feature: str) -> str:
+    """Return what people call a feature of a ranker."""
+    return ranker.human_names_.get(feature) or human_name(feature)
 
 
 def bins_of(values: Array, cuts: Array) -> Array:
@@ -302,7 +323,7 @@ def find_documents(ranker: Ranker, x: Any, row: int | None, name: str = "the doc
 
 
 def placed(value: str, standing: str) -> str:
-    """Return a value and where it stands, whichever is known.
+    """Return a value and where it lies, whichever is known.
 
     >>> placed("6.48", "highest of 40"), placed("6.48", "")
     ('6.48, highest of 40', '6.48')
@@ -322,7 +343,7 @@ def written(value: float, kinds: tuple[str, ...] | None = None) -> str:
 
 
 def standing(values: Array, row: int, *, category: bool = False) -> str:
-    """Say where a value lies among those of its query, exactly: percentages are rounded down.
+    """Return where a value lies among those of its query, in words: percentages are rounded down.
 
     Empty where there is nothing to compare it with.
 

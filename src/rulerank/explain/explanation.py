@@ -1,4 +1,4 @@
-"""Why one score, and why one document stands above another: frozen values that print well and add up."""
+"""Why a document has its score, and why one ranks above another: frozen values that print well and add up."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.parameters import is_whole
-from rulerank.core.words import counted, joined
+from rulerank._util.parameters import is_whole
+from rulerank._util.words import counted, joined
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.explain.documents import About, Documents, find_documents, method_of, placed
 from rulerank.rankers.base import Ranker
 from rulerank.render.document import (
     Block,
+    Cell,
     Content,
     Page,
     Sentences,
@@ -30,23 +31,23 @@ from rulerank.render.document import (
 from rulerank.render.html import render_fragment, render_html
 from rulerank.render.text import render_markdown, render_text, rich_page
 
-Parts = Sequence[tuple[tuple[str, ...], float]]  # of a sum: cells of a table, and what they add
+Parts = Sequence[tuple[tuple[Content, ...], float]]  # of a sum: cells of a table, and what they add
 IN_ALL = ("the same in all ", "as in all ")  # how the place of a value begins that tells no documents apart
 START = "where the two start"
-ALIKE = ("feature alike in both", "features alike in both")
+ALIKE = ("feature equal in both", "features equal in both")
 SEEN = "the model sees"  # a bin, or a value on the scale of the query
 LINES = 10  # of a table; the rest is one line more
 READS_TOO = (
-    "the baseline ranking's part is the model's own score, which reads features too; explain the model itself to take "
-    "it apart"
+    "the baseline ranking is not a feature, so its part is one number here; explain the baseline itself to see what it "
+    "is made of"
 )
 
 
 class Shown:
-    """Whatever can be shown as a page: in the terminal, as text, Markdown or HTML, and as JSON."""
+    """A value that can be shown as a page: in the terminal, as text, Markdown or HTML, and as JSON."""
 
     def page(self) -> Page:
-        """Return what there is to show, in no format yet."""
+        """Return the content, without a format."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class RuleVote:
 
     @property
     def evidence(self) -> str:
-        """What training knows of documents like this.
+        """The training documents like this, in words.
 
         >>> RuleVote(("bm25 >= 2",), 0.1, (12, 7, 26)).evidence
         '45 like it in training: 58% grade 2, 16% grade 1, 27% grade 0'
@@ -129,21 +130,27 @@ class FeatureShare:
     text: str  # what the model sees: a bin or a value, in words
     adds: float  # what each rule adds is shared alike by the rule's features
     value: str = ""  # as it came, before any normalisation
-    standing: str = ""  # of the value, among those of the query
+    standing: str = ""  # where the value lies among those of the query
+    name: str = ""  # what people call the feature
 
     @property
-    def said(self) -> str:
-        """The feature as a sentence names it: its value and where that stands, or what the model sees.
+    def label(self) -> Cell:
+        """What people call it; the name in the data is shown on hover."""
+        return label_of(self.feature, self.name)
 
-        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, "6.48", "highest of 40").said
+    @property
+    def in_words(self) -> str:
+        """The feature in a sentence: its value and where that lies, or what the model sees.
+
+        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, "6.48", "highest of 40").in_words
         'bm25 (6.48, highest of 40)'
         """
         known = placed(self.value, self.standing)
-        return f"{self.feature} ({known})" if known else self.text
+        return f"{self.label} ({known})" if known else self.text
 
     @property
     def varies(self) -> bool:
-        """Whether the documents of the query differ in it: else it is no reason to rank one above another."""
+        """Whether the documents of the query differ in it: only then it is a reason for their order."""
         return not self.standing.startswith(IN_ALL)
 
 
@@ -158,10 +165,10 @@ class Explanation(Shown):
     base_text: str  # what the base is, in words
     features: tuple[FeatureShare, ...]  # the largest share first
     rules: tuple[RuleVote, ...]  # the strongest of those that vote, the first the strongest; none for weighted sums
-    n_rules: int  # that vote, or features that count
-    notes: tuple[str, ...] = ()  # what else the score rests on, in sentences
+    n_rules: int  # rules that vote, or features that count
+    notes: tuple[str, ...] = ()  # what else affects the score, in sentences
     noun: str = "rule"  # what votes: rules, or features by themselves
-    baseline: str = ""  # the part that is the baseline ranking's, as `features` names it; empty where there is none
+    baseline: str = ""  # name of the part of the baseline ranking in `features`; empty where there is none
     sees_values: bool = False  # the model sees the values as they came, and no bins or scales of them
     about: About = field(default_factory=About)
 
@@ -189,7 +196,7 @@ class Explanation(Shown):
     def lines(self, n: int = 5) -> list[str]:
         """Return plain sentences: the score, then the n strongest reasons, then the others in one line."""
         parts = [
-            ((f"{share.feature} {placed(share.value, share.standing)}".strip(),), share.adds) for share in self.features
+            ((f"{share.label} {placed(share.value, share.standing)}".strip(),), share.adds) for share in self.features
         ]
         rows = summed_rows(parts, self.added, self.digits, n, "other feature")
         return [self._lead(), *(f"{number}: {text}" for text, number in rows)]
@@ -218,29 +225,27 @@ class Explanation(Shown):
 
     def _main_reasons(self) -> str:
         telling = [share for share in self.features if share.varies]
-        gains, costs = ([share.said for share in telling if sign * share.adds > 0] for sign in (1, -1))
+        gains, costs = ([share.in_words for share in telling if sign * share.adds > 0] for sign in (1, -1))
         said = [f"It gains most from {joined(gains[:3])}"] if gains else []
         said += [f"{'it' if said else 'It'} loses most by {joined(costs[:2])}"] if costs else []
         return "; ".join(said) + "." if said else ""
 
     def _features(self) -> Table:
         parts = [
-            ((share.feature, placed(share.value, share.standing), only(share.text, share.feature)), share.adds)
+            ((share.label, placed(share.value, share.standing), only(share.text, share.feature)), share.adds)
             for share in self.features
         ]
         start = f"{self.base:z.{self.digits}f} and " if self.base else ""
-        how = (
-            "what a rule adds is shared alike by its features"
-            if self.noun == "rule"
-            else "each is a weight times a value"
-        )
-        note = f"{start}these add up to {self.printed}; {how}."
+        how = "; the features of a rule share equally what it adds" if self.noun == "rule" else ""
+        if self.noun == "feature" and not self.baseline:
+            how = "; each is a weight times a value"
+        note = f"{start}these add up to {self.printed}{how}."
         rows = summed_rows(parts, self.added, self.digits, LINES, "other feature")
         table = Table("Feature by feature", ("feature", self.document, SEEN, "adds"), tuple(rows), 3, note)
         return table.without(2) if self.sees_values else table
 
     def _strongest_rules(self, n: int) -> list[tuple[Content, ...]]:
-        parts: list[tuple[tuple[str, ...], float]] = [
+        parts: list[tuple[tuple[Content, ...], float]] = [
             ((str(rule), rule.evidence), rule.adds) for rule in self.rules[:n]
         ]
         if self.n_rules > len(parts):
@@ -301,7 +306,13 @@ def share_of(documents: Documents, row: int, part: int, adds: float) -> FeatureS
     """Return what one part adds to a score, with its value as it came and as the model sees it."""
     seen, value = documents.seen(row, part), documents.value(row, part)
     name = documents.name(part)
-    return FeatureShare(name, seen, adds, value or only(seen, name), documents.standing(row, part))
+    known = value or only(seen, name)
+    return FeatureShare(name, seen, adds, known, documents.standing(row, part), documents.human(part))
+
+
+def label_of(feature: str, name: str = "") -> Cell:
+    """Return what people call a feature as a cell that shows its name in the data on hover."""
+    return Cell(name or feature, about=feature if name and name != feature else "")
 
 
 def rule_votes(documents: Documents, row: int, terms: Sequence[int]) -> list[RuleVote]:
@@ -318,7 +329,7 @@ def rule_votes(documents: Documents, row: int, terms: Sequence[int]) -> list[Rul
 
 @dataclass(frozen=True, slots=True)
 class FeatureGap:
-    """What one feature has to do with the difference of two scores."""
+    """What one feature adds to the difference of two scores."""
 
     feature: str
     of_high: str  # what the model sees: a bin or a value, in words
@@ -328,6 +339,12 @@ class FeatureGap:
     low_value: str = ""
     high_standing: str = ""  # of the value, among those of its query
     low_standing: str = ""
+    name: str = ""  # what people call the feature
+
+    @property
+    def label(self) -> Cell:
+        """What people call it; the name in the data is shown on hover."""
+        return label_of(self.feature, self.name)
 
     @property
     def differs(self) -> bool:
@@ -370,7 +387,7 @@ class Versus(Shown):
 
     def lines(self, n: int = 5) -> list[str]:
         """Return plain sentences: who is above, then the n strongest reasons, then the others in one line."""
-        parts = [((f"{gap.feature}: {gap.against}",), gap.adds) for gap in self.features if gap.differs]
+        parts = [((f"{gap.label}: {gap.against}",), gap.adds) for gap in self.features if gap.differs]
         rows = summed_rows(with_the_rest(parts, self), self.added, self.digits, n, "smaller part")
         return [self._lead(), *(f"{number} from {text}" for text, number in rows)]
 
@@ -399,7 +416,7 @@ class Versus(Shown):
         parts = [
             (
                 (
-                    gap.feature,
+                    gap.label,
                     placed(gap.high_value, gap.high_standing),
                     placed(gap.low_value, gap.low_standing),
                     only(gap.of_high, gap.feature),
@@ -413,7 +430,7 @@ class Versus(Shown):
         rows = summed_rows(with_the_rest(parts, self), self.added, self.digits, LINES, "smaller part")
         note = f"These add up to the difference, {in_digits(self.added, self.digits)}."
         if self.high.noun == "rule":
-            note += " What a rule adds is shared by those of its features that differ."
+            note += " Of the features of a rule, those that differ share what it adds."
         high, low = self.high.document, self.low.document
         table = Table(
             "Feature by feature", ("feature", high, low, f"{SEEN}: {high}", low, "difference"), tuple(rows), 5, note
@@ -427,7 +444,7 @@ class Versus(Shown):
 
 
 def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules: int | None) -> Versus:
-    """Explain why one document stands above or below another."""
+    """Explain why one document ranks above or below another."""
     one = find_documents(ranker, x, row, "a")
     beside = is_whole(versus, 0)
     if beside and versus == row:
@@ -442,7 +459,7 @@ def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules
 
 
 def feature_gaps(high: tuple[Documents, int], low: tuple[Documents, int]) -> tuple[FeatureGap, ...]:
-    """Return what features have to do with the difference of two scores, the largest first.
+    """Return what features add to the difference of two scores, the largest first.
 
     What rules over the same features add to it is shared alike by those of them in which the two documents differ; a
     rule that both have weighs differently among their other rules, and all its features share that.
@@ -459,7 +476,9 @@ def feature_gaps(high: tuple[Documents, int], low: tuple[Documents, int]) -> tup
         for part in own:
             adds[part] += float(net[term]) / len(own)
     gaps = [
-        FeatureGap(one.feature, one.text, two.text, adds[part], one.value, two.value, one.standing, two.standing)
+        FeatureGap(
+            one.feature, one.text, two.text, adds[part], one.value, two.value, one.standing, two.standing, one.name
+        )
         for part, (one, two) in shares.items()
     ]
     return tuple(sorted(gaps, key=lambda gap: -abs(gap.adds)))
@@ -467,7 +486,7 @@ def feature_gaps(high: tuple[Documents, int], low: tuple[Documents, int]) -> tup
 
 def most_of(gaps: Sequence[FeatureGap], base_difference: float, n: int = 3) -> tuple[list[str], list[str]]:
     """Return the n strongest reasons for a difference in words, and the names of the n strongest against it."""
-    parts = [(gap.adds, f"{gap.feature} ({gap.against})", gap.feature) for gap in gaps if gap.differs]
+    parts = [(gap.adds, f"{gap.label} ({gap.against})", str(gap.label)) for gap in gaps if gap.differs]
     parts = sorted([*parts, (base_difference, START, START)], key=lambda part: -abs(part[0]))
     return [words for adds, words, _ in parts if adds > 0][:n], [name for adds, _, name in parts if adds < 0][:n]
 
@@ -482,9 +501,9 @@ def with_the_rest(parts: Parts, why: Any) -> Parts:
 
 
 def texts_table(*docs: tuple[str, About]) -> list[Table]:
-    """Show what people read of documents, and what was asked; none where the data has no texts."""
+    """Return a table of the texts of documents and the query; none where the data has no texts."""
     names = dict.fromkeys(name for _, about in docs for name in about.texts)
     asked = next((about.query_text for _, about in docs if about.query_text), "")
-    rows: list[tuple[Content, ...]] = [("asked for", asked, *[""] * (len(docs) - 1))] if asked else []
+    rows: list[tuple[Content, ...]] = [("query", asked, *[""] * (len(docs) - 1))] if asked else []
     rows += [(name, *(about.texts.get(name, "") for _, about in docs)) for name in names]
-    return [Table("What people read", ("", *(name for name, _ in docs)), tuple(rows), len(docs) + 1)] if rows else []
+    return [Table("The documents", ("", *(name for name, _ in docs)), tuple(rows), len(docs) + 1)] if rows else []

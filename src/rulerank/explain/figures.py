@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulerank.core.words import SCALES, as_date, counted, decimal
+from rulerank._util.words import SCALES, as_date, counted, decimal
 from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.explain.curves import OBSERVED, FeatureCurve, FeatureCurves
-from rulerank.render.document import Block, Picture, Table, shown
+from rulerank.explain.explanation import label_of
+from rulerank.render.document import Block, Content, Picture, Table, shown
 from rulerank.render.figures import check_matplotlib, inline_svg, plain
 
 if TYPE_CHECKING:
@@ -66,14 +67,14 @@ def score_range(found: FeatureCurves) -> tuple[float, float]:
 
 
 def about_curves(found: FeatureCurves) -> str:
-    """Say what the curves show, and on which documents."""
+    """Return in words what the curves show, and on which documents."""
     said = ["What a feature adds to the score, by its value; all panels have one scale."]
     if any(curve.slope_error is not None for curve in found.curves):
         said.append("Band: two standard errors of the weight to either side.")
     elif found.how == OBSERVED:
         said.append("Band: two deviations of the documents to either side.")
     elif any(curve.spread is not None for curve in found.curves):
-        said.append("Band: two deviations to either side, how far votes would lie apart were the data others.")
+        said.append("Band: two standard deviations of the votes to either side.")
     if found.scale is not None:
         said.append("Axis: {}, {}.".format(*SCALES[found.scale]))
     said.append(
@@ -104,7 +105,7 @@ def curves_picture(found: FeatureCurves) -> list[Block]:
 
 def curves_table(found: FeatureCurves) -> Table:
     """Return where each curve is lowest and highest, as numbers."""
-    rows = []
+    rows: list[tuple[Content, ...]] = []
     for curve in found.curves:
         values = drawn_values(curve)
         adds = curve.adds(values)
@@ -112,9 +113,11 @@ def curves_table(found: FeatureCurves) -> Table:
         ends = [
             f"{shown(float(adds[at]))} at {scale}{_value(curve, values[at])}" for at in (adds.argmin(), adds.argmax())
         ]
-        rows.append((curve.feature, *ends, f"{curve.counts.missing:,}"))
-    header = ("feature", "adds least", "adds most", "missing")
-    return Table("From the least to the most", header, tuple(rows), 3, about_curves(found))
+        rows.append((label_of(curve.feature, curve.name), *ends, f"{curve.counts.missing:,}"))
+    header = ("feature", "lowest", "highest", "missing")
+    note = f"Contributions are centred: their mean over {counted(found.n_docs, found.noun)} is 0."
+    note += f" {counted(found.n_left_out, 'less important feature')} left out." if found.n_left_out else ""
+    return Table("Smallest and largest contribution", header, tuple(rows), 3, note)
 
 
 def drawn_values(curve: FeatureCurve) -> Array:
@@ -166,10 +169,8 @@ def _draw_panel(
     lower.tick_params(axis="y", length=0)
     lower.tick_params(axis="x", labelsize=8)
     upper.tick_params(labelbottom=False)
-    some = curve.kinds is not None and len(curve.kinds) > KINDS
-    upper.set_title(
-        plain(f"{curve.feature} ({KINDS} of {len(curve.kinds or ())} kinds)" if some else curve.feature), fontsize=11
-    )
+    some, name = curve.kinds is not None and len(curve.kinds) > KINDS, curve.name or curve.feature
+    upper.set_title(plain(f"{name} ({KINDS} of {len(curve.kinds or ())} categories)" if some else name), fontsize=11)
     upper.axhline(0, color=AXIS, lw=0.8, ls=":")
     upper.tick_params(axis="y", labelsize=8)
     upper.spines[["top", "right"]].set_visible(False)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.words import SCALES, counted
+from rulerank._util.words import SCALES, counted
 from rulerank.dataset import Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.curves import FeatureCurves, make_curves
 from rulerank.explain.documents import Documents, method_of
-from rulerank.explain.explanation import RuleVote, Shown, rule_votes
+from rulerank.explain.explanation import RuleVote, Shown, label_of, rule_votes
 from rulerank.explain.figures import curves_picture, curves_table
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.rows import Sample, sample_of, spread
@@ -30,11 +30,12 @@ class FeatureImportance:
 
     feature: str
     importance: float
+    name: str = ""  # what people call the feature
 
 
 @dataclass(frozen=True, slots=True)
 class RuleInfluence:
-    """Of the rules over the same features the one that shows most."""
+    """The rule with the largest effect of those over the same features."""
 
     rule: RuleVote  # `adds` is the mean over the documents that it covers
     strength: float  # what the rules over its features add without sign, mean over all documents
@@ -55,7 +56,7 @@ class ModelOverview(Shown):
 
     def page(self) -> Page:
         docs = counted(self.n_docs, "document")
-        apart = f", of which {self.n_taken_apart:,} were taken apart" if self.n_taken_apart < self.n_docs else ""
+        apart = f"; contributions of {self.n_taken_apart:,} of them" if self.n_taken_apart < self.n_docs else ""
         leads = [f"{self.method}, on {docs}{apart}."]
         leads += [] if self.scale is None else ["{}: {}.".format(*SCALES[self.scale]).capitalize()]
         blocks: list[Block] = [self._features(), *([] if self.curves is None else [curves_table(self.curves)])]
@@ -69,9 +70,11 @@ class ModelOverview(Shown):
 
     def _features(self) -> Table:
         numbers = bars((one.importance for one in self.features), signed=False)
-        rows = tuple((one.feature, number) for one, number in zip(self.features, numbers, strict=True))[:FEATURES]
+        rows = tuple(
+            (label_of(one.feature, one.name), number) for one, number in zip(self.features, numbers, strict=True)
+        )[:FEATURES]
         left = len(self.features) - len(rows)
-        note = "Mean size of what the feature adds to a score, less its mean over the query; all features sum to 1."
+        note = "Importance: mean absolute contribution, less its mean over the query; all features sum to 1."
         note += f" {counted(left, 'weaker feature')} left out." if left else ""
         return Table("The features that matter most", ("feature", "importance"), rows, 1, note)
 
@@ -84,8 +87,8 @@ class ModelOverview(Shown):
             for one, number in zip(self.rules, numbers, strict=True)
         ]
         note = (
-            "The features whose rules move scores most, and of these rules the one that shows most. Covers: share of "
-            "the documents. Adds: mean where it covers."
+            "Of each set of features, the rule with the largest effect. Covers: share of the documents. Adds: mean "
+            "over the documents that it covers."
         )
         table = Table("The strongest rules", ("rule", "its evidence", "covers", "adds"), tuple(rows), 2, note)
         return [table if any(one.rule.evidence for one in self.rules) else table.without(1)]
@@ -97,7 +100,7 @@ class ModelOverview(Shown):
 
 
 def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
-    """Sum up what a model does on documents; those of evenly spaced queries are taken apart."""
+    """Sum up what a model does on documents; contributions are those of evenly spaced queries."""
     check_is_fitted(ranker)
     if not isinstance(data, Dataset) or not len(data):
         raise DataError("an overview needs a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
@@ -118,7 +121,10 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
         method=method_of(ranker),
         n_docs=len(data),
         n_taken_apart=len(some.queries),
-        features=tuple(FeatureImportance(documents.name(part), float(sizes[part] / sizes.sum())) for part in order),
+        features=tuple(
+            FeatureImportance(documents.name(part), float(sizes[part] / sizes.sum()), documents.human(part))
+            for part in order
+        ),
         rules=strongest_rules(documents, found) if documents.noun == "rule" else (),
         curves=curves,
         scale=ranker.normalize_,
@@ -126,7 +132,7 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
 
 
 def strongest_rules(documents: Documents, found: Contributions) -> tuple[RuleInfluence, ...]:
-    """Return, of the features whose rules move scores most, the rule that shows most: it adds much, and covers many."""
+    """Return the rules with the largest effects, one of each set of features: they add much, and cover many."""
     strength = np.abs(found.values).mean(axis=0)
     rules = []
     for term in np.argsort(-strength, kind="stable")[:RULES].tolist():

@@ -1,4 +1,4 @@
-"""A whole query: its documents as the ranker puts them, why, what moved against today's ranking; as a page, too."""
+"""The ranking of a query: its documents, why they rank as they do, and what moved against the baseline."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import is_whole
-from rulerank.core.words import counted, joined, listed
+from rulerank._util.parameters import is_whole
+from rulerank._util.words import counted, joined, listed
+from rulerank.baseline import Baseline, find_baseline, suggest_baseline
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.documents import About, Documents, method_of, placed
@@ -40,7 +41,6 @@ from rulerank.render.document import (
     summed_rows,
     units,
 )
-from rulerank.today import Today, find_today, suggest_today
 
 REASONS = 3  # of a document, in the table
 LINES = 6  # of a card
@@ -54,7 +54,7 @@ class Passing:
     other: str
     other_title: str
     other_rank: int
-    other_today: int
+    other_baseline: int  # rank
     difference: float  # of the score of whoever is ahead now, less the other's
     base_difference: float  # of where the two start
     features: tuple[FeatureGap, ...]  # the largest first; "high" is whoever is ahead now
@@ -68,20 +68,20 @@ class RankedDocument:
     rank: int  # from 1; documents of one score share the best of their ranks
     n_tied: int  # other documents of the same score
     score: float
-    today: int | None  # its rank today, from 1, ties shared alike
+    baseline_rank: int | None  # from 1, ties share the best of their ranks
     about: About
     features: tuple[FeatureShare, ...]  # against the average document of the query, the largest first
-    rest: float  # of the score, that is no feature's: where documents start, against the average
+    rest: float  # of the score, not of a feature: where the document starts, against the average
     passing: Passing | None  # why it moved; None: it did not, or only by ties
 
     @property
     def moved(self) -> int:
         """How many ranks it went up; below 0: down."""
-        return 0 if self.today is None else self.today - self.rank
+        return 0 if self.baseline_rank is None else self.baseline_rank - self.rank
 
     @property
     def name(self) -> str:
-        """What people call it: its title, or its name."""
+        """Its title, or its name."""
         return self.about.title or self.document
 
 
@@ -92,13 +92,13 @@ class RankingExplanation(Shown):
     query: str
     query_text: str
     method: str
-    today: str | None  # the feature that ranks today
+    baseline: str | None  # in words
     n_docs: int
     n_risen: int
     n_fallen: int
     mean_score: float
     documents: tuple[RankedDocument, ...]  # the first n, the best first
-    dropped: tuple[RankedDocument, ...]  # among the first n today, and no more
+    dropped: tuple[RankedDocument, ...]  # in the top n of the baseline, and not now
 
     @property
     def digits(self) -> int:
@@ -118,18 +118,18 @@ class RankingExplanation(Shown):
 
 
 def explain_ranking(
-    ranker: Ranker, data: Dataset, query: Any = None, today: str | int | bool | None = None, n: int = 10
+    ranker: Ranker, data: Dataset, query: Any = None, baseline: Any = None, n: int = 10
 ) -> RankingExplanation:
     """Explain the ranking of one query; parameters as in `Ranker.explain_query`."""
     check_is_fitted(ranker)
     if not is_whole(n, 1):
         raise DataError(f"n must be a whole number from 1 on, how many documents to show: got {n!r}")
     own = rows_of(data, query)
-    baseline = today_of(own, today)
+    found = baseline_of(own, baseline)
     documents = Documents(ranker, own)
     scores, shares = documents.scores, documents.shares
     ranks = ranks_of(scores)
-    before = None if baseline is None else ranks_of(baseline.scores(own.X))
+    before = None if found is None else ranks_of(found.scores(own))
     mean_score = float(scores.mean())
     above_usual = shares - shares.mean(axis=0)
     rest = scores - mean_score - above_usual.sum(axis=1)
@@ -141,7 +141,7 @@ def explain_ranking(
             rank=int(ranks[row]),
             n_tied=int((scores == scores[row]).sum()) - 1,
             score=float(scores[row]),
-            today=None if before is None else int(before[row]),
+            baseline_rank=None if before is None else int(before[row]),
             about=documents.about(row),
             features=tuple(share_of(documents, row, part, float(adds[part])) for part in strongest_first(adds)),
             rest=float(rest[row]),
@@ -154,7 +154,7 @@ def explain_ranking(
         query=str(own.qid[0]),
         query_text=documents.about(0).query_text,
         method=method_of(ranker),
-        today=None if baseline is None else str(baseline),
+        baseline=None if found is None else str(found),
         n_docs=len(own),
         n_risen=0 if before is None else int((before > ranks).sum()),
         n_fallen=0 if before is None else int((before < ranks).sum()),
@@ -170,21 +170,20 @@ def rows_of(data: Dataset, query: Any) -> Dataset:
         raise DataError("a ranking is explained from a Dataset with documents: make one with rr.Dataset(X, y, qid)")
     ids = [str(one) for one in query_index(data.qid)[1]]
     if query is None and len(ids) > 1:
-        raise DataError(f"the data has {len(ids):,} queries: say which is meant, query={ids[0]!r}")
+        raise DataError(f"the data has {len(ids):,} queries: choose one, query={ids[0]!r}")
     wanted = ids[0] if query is None else str(query)
     if wanted not in ids:
         raise DataError(f"no query {wanted!r} in the data: it has {listed(ids)}")
     return data[np.array([str(one) == wanted for one in data.qid], dtype=bool)]
 
 
-def today_of(own: Dataset, today: str | int | bool | None) -> Today | None:
-    """Return today's ranking: as it was named, or, unless False, the feature whose name says so."""
-    if today is False:
+def baseline_of(own: Dataset, baseline: Any) -> Baseline | None:
+    """Return the baseline ranking: as it was named, or, unless False, a feature with a usual name."""
+    if baseline is False:
         return None
-    if today is not None:
-        return find_today(own.feature_names, today)
-    found = suggest_today([name for name in own.feature_names if name not in own.categories])
-    return None if found is None else find_today(own.feature_names, found.feature)
+    if baseline is not None:
+        return find_baseline(own.feature_names, baseline, own.categories)
+    return suggest_baseline([name for name in own.feature_names if name not in own.categories])
 
 
 def ranks_of(scores: Array) -> Array:
@@ -197,7 +196,7 @@ def ranks_of(scores: Array) -> Array:
 
 
 def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Passing | None:
-    """Say why a document moved, by the document next to it now that was on its other side before."""
+    """Return why a document moved: the document next to it now that was on its other side before."""
     rose = before[row] > ranks[row]
     way = 1 if rose else -1
     others = np.flatnonzero((way * before < way * before[row]) & (way * ranks > way * ranks[row]))
@@ -210,7 +209,7 @@ def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Pass
         other=documents.names[other],
         other_title=documents.about(other).title,
         other_rank=int(ranks[other]),
-        other_today=int(before[other]),
+        other_baseline=int(before[other]),
         difference=float(documents.scores[high] - documents.scores[low]),
         base_difference=float(documents.bases[high] - documents.bases[low]),
         features=feature_gaps((documents, high), (documents, low)),
@@ -220,11 +219,11 @@ def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Pass
 def _lead(r: RankingExplanation) -> list[str]:
     first = r.documents[0]
     best = [share for share in first.features if share.adds > 0 and share.varies][:REASONS]
-    why = f": {joined([share.said for share in best])}" if best else ""
+    why = f": {joined([share.in_words for share in best])}" if best else ""
     top = f"On top, tied with {counted(first.n_tied, 'other')}," if first.n_tied else "On top"
     lines = [f"{counted(r.n_docs, 'document')}, ranked by the model. {top} is {first.name}{why}."]
-    if r.today is not None:
-        lines.append(f"Against today's ranking ({r.today}), {r.n_risen:,} rose and {r.n_fallen:,} fell.")
+    if r.baseline is not None:
+        lines.append(f"Against the baseline ranking ({r.baseline}), {r.n_risen:,} rose and {r.n_fallen:,} fell.")
     return lines
 
 
@@ -232,15 +231,16 @@ def _overview(r: RankingExplanation) -> Table:
     above = [doc.score - r.mean_score for doc in r.documents]
     rows: list[tuple[Content, ...]] = []
     for doc, value in zip(r.documents, above, strict=True):
-        today = () if r.today is None else (_move(doc),)
+        baseline = () if r.baseline is None else (_move(doc),)
         number = Bar(value, max(map(abs, above)), text=in_digits(_above_mean(doc, r), r.digits, signed=True))
-        rows.append((_rank(doc), doc.name, _reasons(doc), *today, _score(doc, r), number))
-    moves = () if r.today is None else ("today",)
+        rows.append((_rank(doc), doc.name, _reasons(doc), *baseline, _score(doc, r), number))
+    moves = () if r.baseline is None else ("baseline",)
     header = ("rank", "document", "mainly because of", *moves, "score", "against the mean")
     left = r.n_docs - len(r.documents)
     note = f"{counted(left, 'more document')} not shown. " if left else ""
-    note += f"“2=”: tied, the best of their ranks.{'' if r.today is None else ' “5 → 2 ▲”: fifth today, second now.'}"
-    return Table(f"The first {len(r.documents):,}", header, tuple(rows), 3, note)
+    note += "“2=”: tied, the best of their ranks."
+    note += "" if r.baseline is None else " “5 → 2 ▲”: rank 5 in the baseline, rank 2 now."
+    return Table(f"Top {len(r.documents):,}", header, tuple(rows), 3, note)
 
 
 def _dropped(r: RankingExplanation) -> Table:
@@ -248,27 +248,27 @@ def _dropped(r: RankingExplanation) -> Table:
         (_rank(doc), doc.name, _why(doc.passing) if doc.passing else "", _move(doc), _score(doc, r))
         for doc in r.dropped
     )
-    header = ("rank", "document", "why", "today", "score")
-    return Table(f"Among the first {len(r.documents):,} today, and no more", header, rows, 3)
+    header = ("rank", "document", "why", "baseline", "score")
+    return Table(f"No longer in the top {len(r.documents):,}", header, rows, 3)
 
 
 def _card(doc: RankedDocument, r: RankingExplanation) -> Section:
-    parts = [((share.feature, placed(share.value, share.standing)), share.adds) for share in doc.features]
-    parts += [(("where it starts", ""), doc.rest)] if abs(doc.rest) > 1e-9 else []
+    parts = [((share.label, placed(share.value, share.standing)), share.adds) for share in doc.features]
+    parts += [((Cell("where it starts"), ""), doc.rest)] if abs(doc.rest) > 1e-9 else []
     rows = summed_rows(parts, _above_mean(doc, r), r.digits, LINES, "other part")
     note = f"With {r.mean_score:z.{r.digits}f}, the mean score of the query, these add up to {_score(doc, r)}."
     blocks: list[Table | Sentences] = []
     texts = tuple(f"{name}: {text}" for name, text in doc.about.texts.items() if text != doc.about.title)
     if texts:
-        blocks.append(Sentences("What people read", texts))
-    blocks.append(Table("Why it stands here", ("feature", "value", "adds"), tuple(rows), 2, note))
+        blocks.append(Sentences("The document", texts))
+    blocks.append(Table("Why it ranks here", ("feature", "value", "adds"), tuple(rows), 2, note))
     if doc.passing is not None:
         blocks.append(Sentences("Why it moved", (_why(doc.passing), *_against(doc.passing))))
     tied = f", tied with {counted(doc.n_tied, 'other')}" if doc.n_tied else ""
     baseline = ""
-    if r.today is not None:
-        way = f"up {doc.moved:,}" if doc.moved > 0 else f"down {-doc.moved:,}" if doc.moved else "where it stands now"
-        baseline = f" Today at rank {doc.today:,}: {way}."
+    if r.baseline is not None:
+        way = f"up {doc.moved:,}" if doc.moved > 0 else f"down {-doc.moved:,}" if doc.moved else "the same"
+        baseline = f" Rank {doc.baseline_rank:,} in the baseline: {way}."
     named = "" if doc.name == doc.document else f"{doc.document}; "
     return Section(f"{doc.rank}. {doc.name}", tuple(blocks), about=f"{named}score {_score(doc, r)}{tied}.{baseline}")
 
@@ -283,14 +283,14 @@ def _above_mean(doc: RankedDocument, r: RankingExplanation) -> int:
 
 
 def _why(why: Passing) -> str:
-    """Say by which features one document is ahead of the other now.
+    """Return in a sentence which features put one document above the other.
 
-    The other is its neighbour now among those that were on its other side today.
+    The other is its neighbour now among those that were on its other side in the baseline.
     """
     other = why.other_title or why.other
     for_it, _ = most_of(why.features, why.base_difference, REASONS)
     reasons = joined(for_it or [START])
-    places = f"{why.other_today} today, {why.other_rank} now"
+    places = f"rank {why.other_baseline} in the baseline, {why.other_rank} now"
     if why.passed:
         return f"It passed {other} ({places}) mostly because of {reasons}."
     return f"{other} ({places}) passed it mostly because of {reasons}."
@@ -300,7 +300,7 @@ def _against(why: Passing) -> list[str]:
     _, against = most_of(why.features, why.base_difference, REASONS)
     behind = f"{why.other_title or why.other} is" if why.passed else "It is"
     better = [f"{behind} better in {joined(against)}."] if against else []
-    parts = with_the_rest([((gap.feature,), gap.adds) for gap in why.features if gap.differs], why)
+    parts = with_the_rest([((str(gap.label),), gap.adds) for gap in why.features if gap.differs], why)
     digits = sum_digits((adds for _, adds in parts), why.difference)
     rows = summed_rows(parts, units(why.difference, digits), digits, LINES, "smaller part")
     made = f", made up of {joined([f'{number} from {name}' for name, number in rows])}" if rows else ""
@@ -312,14 +312,14 @@ def _rank(doc: RankedDocument) -> Cell:
 
 
 def _move(doc: RankedDocument) -> Cell:
-    if doc.today is None:
+    if doc.baseline_rank is None:
         return Cell("")
     mark = "▲" if doc.moved > 0 else "▼" if doc.moved < 0 else ""
-    text = f"{doc.today} → {doc.rank}" if doc.moved else str(doc.today)
+    text = f"{doc.baseline_rank} → {doc.rank}" if doc.moved else str(doc.baseline_rank)
     return Cell(text, float(doc.moved), mark=mark)
 
 
 def _reasons(doc: RankedDocument) -> str:
-    """Return the main reasons in a few words, those that lower it with a minus."""
+    """Return the main reasons in a few words; those that lower the score follow "despite"."""
     telling = [share for share in doc.features if share.varies][:REASONS]
-    return ", ".join(f"{'' if share.adds > 0 else 'despite '}{share.feature} {share.value}" for share in telling)
+    return ", ".join(f"{'' if share.adds > 0 else 'despite '}{share.label} {share.value}" for share in telling)

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 from rulerank.errors import DataError
 
 __all__ = ["TARGETS", "Export", "export_model"]
@@ -58,7 +58,7 @@ class Export:
     def to_json(self) -> str:
         """Return a document of names and values as JSON, numbers with all their digits."""
         if not isinstance(self.document, dict):
-            raise DataError("this document is no JSON object; `document` has it as it is")
+            raise DataError("this document is not a JSON object; use `document`")
         return json.dumps(self.document, indent=2)
 
     def to_bytes(self) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 
@@ -101,7 +101,7 @@ def _read_line(line: str, number: int) -> Any:
         return json.loads(line)
     except ValueError as error:
         raise DataError(
-            f"line {number} of the answers is no JSON ({error}); "
+            f"line {number} of the answers is not JSON ({error}); "
             'expected an object such as {"features": {"bm25": 1.5}, "score": 0.2}'
         ) from None
 

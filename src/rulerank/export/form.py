@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.export.trees import Leaf, Tree, tree_of, with_missing_code
 from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables, folded
 
@@ -84,16 +84,17 @@ def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
-    if getattr(ranker, "today_model_", None) is not None:
+    if getattr(ranker, "baseline_model_", None) is not None:
         raise DataError(
             f"this {kind} cannot be exported exactly: it starts from a model, whose scores are put on one scale by "
-            "query, and other systems score each document by itself; export that model (ranker.today), or score with "
+            "query, and other systems score each document by itself; export that model (ranker.baseline), or score "
+            "with "
             "rulerank itself"
         )
     mixed = getattr(ranker, "tables_", None)
     if mixed is not None and mixed.weights is not None and mixed.tables:
         raise DataError(
-            f"{kind} cannot be exported exactly: it adds votes to a weighted value, today's ranking, and other "
+            f"{kind} cannot be exported exactly: it adds votes to a weighted value, the baseline ranking, and other "
             "systems take trees or weights; export FittedRules, or Anchored with normalize=None, or score with "
             "rulerank itself"
         )
@@ -105,12 +106,12 @@ def form_of(ranker: Any) -> Form:
         )
     if not hasattr(ranker, "additive"):
         raise DataError(
-            f"{kind} cannot be exported exactly: it is no ranker of this library; export a FittedRules, GlobalRules or "
-            "QueryIntercepts model, or score with rulerank itself"
+            f"{kind} cannot be exported exactly: it is not a ranker of this library; export a FittedRules, GlobalRules "
+            "or QueryIntercepts model, or score with rulerank itself"
         )
     try:
         tables: AdditiveTables = ranker.additive()
-    except DataError as error:
+    except (DataError, TooLargeError) as error:
         raise DataError(f"{kind} cannot be exported exactly: {error}") from None
     filled = bool(getattr(ranker, "n_missing_", 0))
     return Form(kind, tables if tables.weights is not None else folded(tables), filled, dict(ranker.categories_))

@@ -18,6 +18,7 @@ from rulerank.export.form import Form
 from rulerank.export.trees import LARGEST64
 from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
 
+MOST_CUTS = 254  # that are compared one after the other; the baseline ranking of Anchored has more
 GROUP = 40  # terms between two brackets: SQLite nests expressions 1,000 deep at most
 
 
@@ -144,9 +145,17 @@ def _bin_case(column: str, cuts: Array, names: Sequence[str] | None) -> str:
     if names is not None:
         bins = np.searchsorted(cuts, np.arange(len(names) + 1), side="right").tolist()
         return name_case(column, names, bins[:-1], bins[-1], str(len(cuts) + 1))
-    parts = [f"WHEN {missing(column)} THEN {len(cuts) + 1}"]
-    parts += [f"WHEN {column} < {number(cut)} THEN {bin}" for bin, cut in enumerate(cuts.tolist())]
-    return f"CASE {' '.join(parts)} ELSE {len(cuts)} END"
+    return f"CASE WHEN {missing(column)} THEN {len(cuts) + 1} {_search(column, cuts.tolist(), 0)} END"
+
+
+def _search(column: str, cuts: list[float], first: int) -> str:
+    """Return the end of a CASE that finds a bin, numbered from `first`; among many cuts by halves."""
+    if len(cuts) <= MOST_CUTS:
+        parts = [f"WHEN {column} < {number(cut)} THEN {first + bin} " for bin, cut in enumerate(cuts)]
+        return f"{''.join(parts)}ELSE {first + len(cuts)}"
+    half = len(cuts) // 2
+    below, above = _search(column, cuts[:half], first), _search(column, cuts[half + 1 :], first + half + 1)
+    return f"WHEN {column} < {number(cuts[half])} THEN CASE {below} END ELSE CASE {above} END"
 
 
 def _weighted_sum(weights: Array, fill: Array | None, columns: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def _grow(features: Sequence[int], cuts: Sequence[Array], votes: Array) -> Tree:
     return search(0, len(starts))
 
 
-class Numbered(NamedTuple):
+class Node(NamedTuple):
     """A node of a tree whose nodes are numbered breadth-first: the right child comes after the left one."""
 
     node: Tree
@@ -118,7 +118,7 @@ class Numbered(NamedTuple):
     right: int
 
 
-def numbered(tree: Tree, *, missing_left: bool = False) -> list[Numbered]:
+def numbered(tree: Tree, *, missing_left: bool = False) -> list[Node]:
     """Number the nodes of a tree breadth-first; missing_left: where a split is about missing values, these go left.
 
     >>> tree = Split(0, 1.0, Split(1, 2.0, Leaf(0.0), Leaf(1.0)), Leaf(2.0))
@@ -126,7 +126,7 @@ def numbered(tree: Tree, *, missing_left: bool = False) -> list[Numbered]:
     [(0, 1, 2), (1, 3, 4), (2, -1, -1), (3, -1, -1), (4, -1, -1)]
     """
     queue: list[tuple[Tree, int, int]] = [(tree, -1, 0)]
-    found: list[Numbered] = []
+    found: list[Node] = []
     while len(found) < len(queue):
         n = len(found)
         node, parent, depth = queue[n]
@@ -135,7 +135,7 @@ def numbered(tree: Tree, *, missing_left: bool = False) -> list[Numbered]:
             left, right = len(queue), len(queue) + 1
             sides = (node.right, node.left) if missing_left and node.cut == math.inf else (node.left, node.right)
             queue += [(side, n, depth + 1) for side in sides]
-        found.append(Numbered(node, n, parent, depth, left, right))
+        found.append(Node(node, n, parent, depth, left, right))
     return found
 
 
@@ -153,7 +153,7 @@ def nested(
     """
     nodes = numbered(tree, missing_left=missing_left)
 
-    def node_of(one: Numbered) -> dict[str, Any]:
+    def node_of(one: Node) -> dict[str, Any]:
         node = one.node
         if isinstance(node, Leaf):
             return {"nodeid": one.number, "leaf": leaf(node.value)}

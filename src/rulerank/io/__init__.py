@@ -1,12 +1,42 @@
-"""Files in and out: one path from a source to a `Dataset`, one file a format.
+"""Files in and out: one path from a file to a `Dataset`, one file per format.
 
-`streams.py` reads whatever a caller names, `formats.py` says which file is what and goes from any to any. Polars reads
-csv, tsv and Parquet (`tables.py`), whose columns become numbers by the rules of `columns.py`; LETOR text has its own
-parser. `outputs.py` is the only place that opens an output, `doc_names.py` the only one that names documents. The names
-below load when they are used.
+`files.py` alone opens files; `formats.py` finds the format and converts any to any. Polars reads csv, tsv and Parquet
+(`frames.py`), `tables.py` makes data sets of frames by the rules of `columns.py`, and LETOR text has its own parser.
+The names below load when they are used.
 """
 
-from rulerank.core import surface
+from typing import TYPE_CHECKING
+
+from rulerank._util.words import surface
+
+if TYPE_CHECKING:  # isort: off
+    from rulerank.io.letor import read_letor as read_letor, write_letor as write_letor
+    from rulerank.io.tables import (
+        read_table as read_table,
+        write_table as write_table,
+        from_frame as from_frame,
+        to_frame as to_frame,
+    )
+    from rulerank.io.trec import (
+        Run as Run,
+        Qrels as Qrels,
+        read_run as read_run,
+        write_run as write_run,
+        read_qrels as read_qrels,
+        write_qrels as write_qrels,
+        run_from_scores as run_from_scores,
+    )
+    from rulerank.io.texts import (
+        Documents as Documents,
+        Queries as Queries,
+        Pairs as Pairs,
+        read_documents as read_documents,
+        read_queries as read_queries,
+        read_judgements as read_judgements,
+        read_pairs as read_pairs,
+    )
+    from rulerank.io.formats import Conversion as Conversion, convert as convert, read_folds as read_folds
+    from rulerank.io.engine_logs import read_logs as read_logs
 
 __all__, __getattr__ = surface(
     __name__,
@@ -14,10 +44,8 @@ __all__, __getattr__ = surface(
         "letor": ("read_letor", "write_letor"),
         "tables": ("read_table", "write_table", "from_frame", "to_frame"),
         "trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
-        "folds": ("read_folds",),
-        "formats": ("FORMATS", "detect", "read_any", "write_any"),
+        "texts": ("Documents", "Queries", "Pairs", "read_documents", "read_queries", "read_judgements", "read_pairs"),
+        "formats": ("Conversion", "convert", "read_folds"),
         "engine_logs": ("read_logs",),
-        "streams": ("read_bytes",),
-        "outputs": ("write_bytes", "write_text"),
     },
 )

@@ -1,25 +1,33 @@
-"""Columns as numbers, ids and grades: the rule by which tables, `fit` and `predict` read text, dates and categories.
+"""Columns as numbers, ids and grades, and the names of documents: what all readers share.
 
-Names are categories, dates are days since 1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are
-missing. A column of text holds names where they repeat, and dates where all of it is written as 2026-11-18. Days are
-rounded to float32, as a Dataset holds them, so that a time of day has one value wherever it is read.
+Tables, `fit` and `predict` read text, dates and categories by one rule. Names are categories, dates are days since
+1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are missing. A column of text is a category
+where its texts repeat, and a date where all of it is written as 2026-11-18. Days are rounded to float32, as in a
+Dataset, so that a time of day has the same value wherever it is read.
+
+A document is named by its id. Without ids, people see its row, counted from 1: `row 12`. Labels last longer than the
+order of a file, so files and stores of labels hold a key instead, made of the document's features: the key is found
+wherever the row moves, and is lost, rather than given to another document, when the features change.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import counted
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array
+from rulerank._util.words import counted
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.io.streams import Origin
+from rulerank.io.files import Origin
 
 DATE = r"\A\d{4}-\d\d-\d\d(?:[T ].*)?\z"
 ROWS_THAT_TELL = 50  # of fewer rows, texts or whole numbers may all differ by chance
@@ -65,7 +73,7 @@ def to_polars(frame: Any) -> pl.DataFrame:
     names = [str(column) for column in frame.columns]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise DataError(f"column names must differ: {twice[0]!r} is there twice")
+        raise DataError(f"column names must differ: {twice[0]!r} appears twice")
     return pl.DataFrame([_of_pandas(frame.iloc[:, place], name) for place, name in enumerate(names)])
 
 
@@ -221,7 +229,7 @@ def codes_of(texts: Sequence[str | None], names: Sequence[str]) -> Array:
 
 
 def is_a_category(feature: str, names: Sequence[str]) -> str:
-    """Say that a model wants names for a feature."""
+    """Return the message that a model needs names for a feature."""
     shown = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
     return f"the model knows {feature!r} as a category ({shown}): give names, not numbers"
 
@@ -333,7 +341,7 @@ def _named(column: pl.Series) -> pl.Series:
 
 
 def _why_no_names(column: pl.Series, *, certain: bool = False) -> str:
-    """Say why a column of text is no category; "": it is one. certain: somebody wants it to be one."""
+    """Return why a column of text is not a category; "": it is one. certain: the caller wants it to be one."""
     texts = _filled(column)
     if certain and not len(texts):
         return ""
@@ -344,7 +352,116 @@ def _why_no_names(column: pl.Series, *, certain: bool = False) -> str:
     n_names = texts.n_unique()
     if 2 * n_names > len(texts) or (not certain and (texts.str.len_chars().max() or 0) > LONGEST_NAME):  # type: ignore[operator]
         return (
-            f"holds texts that are no category ({n_names:,} different ones in {counted(len(column), 'row')}): leave it "
-            "out, compute features from it (rr.TextFeatures), or convert it to a category"
+            f"holds texts that are not a category ({n_names:,} different ones in {counted(len(column), 'row')}): "
+            "leave it out, compute features from it (rr.TextFeatures), or convert it to a category"
         )
     return ""
+
+
+STEP = 1 << 16  # rows looked at together, so that a large file is not held twice
+ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row12 into files of labels
+
+
+def repeated_rows(qid: Array, docid: Array) -> tuple[int, int] | None:
+    """Return the first two rows of one document in one query, by the second; None: every document is there once.
+
+    Documents without an id ("") are all different.
+
+    >>> repeated_rows(np.array(["a", "b", "b", "b"]), np.array(["d", "d", "e", "d"]))
+    (1, 3)
+    """
+    rows = np.flatnonzero(docid != "")
+    twice = first_repeat(list(zip(qid[rows].tolist(), docid[rows].tolist(), strict=True)))
+    return None if twice is None else (int(rows[twice[0]]), int(rows[twice[1]]))
+
+
+def first_repeat(keys: Sequence[Hashable]) -> tuple[int, int] | None:
+    """Return the places of the first key that is there again, the first time and the second; None: all differ.
+
+    >>> first_repeat(["a", "b", "c", "b", "a"])
+    (1, 3)
+    """
+    if np.unique(np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys))).size == len(keys):
+        return None  # keys that are equal have equal hashes: nearly always this is enough
+    first: dict[Hashable, int] = {}
+    for row, key in enumerate(keys):
+        before = first.setdefault(key, row)
+        if before != row:
+            return before, row
+    return None
+
+
+def said_twice(qid: str, docid: str, first: str) -> str:
+    """Say that a document appears twice, and what to do.
+
+    >>> said_twice("q1", "d7", "line 2")
+    "document 'd7' of query 'q1' appears twice, first in line 2: keep one of them, or give them different ids"
+    """
+    what = f"document {docid!r:.60} of query {qid!r:.60} appears twice, first in {first}"
+    return f"{what}: keep one of them, or give them different ids"
+
+
+def named_row(name: str) -> int | None:
+    """Return the row, counted from 0, that `doc_name` calls so in data without ids; None: this names no row.
+
+    >>> named_row("row 2"), named_row("row2"), named_row("b")
+    (1, 1, None)
+    """
+    found = ROW_NAME.fullmatch(name)
+    return None if found is None else int(found[1]) - 1
+
+
+def doc_keys(data: Dataset) -> Array:
+    """Return what labels, and runs that are judged by them, call each document: its id, or a digest of its features.
+
+    The features must be all that the file has: those that some model takes from it give other digests.
+
+    >>> doc_keys(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"], docid=[7, 8])).tolist()
+    ['7', '8']
+    >>> doc_keys(Dataset([[0.5], [0.5], [0.5]], [0, 1, 1], ["q", "q", "p"])).tolist()
+    ['d99e58435243', 'd99e58435243-2', 'd99e58435243']
+    """
+    if data.docid is None:
+        return _digests(data.X, [str(query) for query in data.qid])
+    return np.array([str(docid) for docid in data.docid], dtype=object)
+
+
+def with_keys(data: Dataset) -> Dataset:
+    """Return the same documents, each with its key as its id."""
+    return replace(data, docid=doc_keys(data))
+
+
+def _digests(X: Array, queries: Sequence[str]) -> Array:
+    """Name documents by a digest of their features; those with the same ones in one query are numbered."""
+    seen: Counter[tuple[str, str]] = Counter()
+    names = np.empty(len(X), dtype=object)
+    for start in range(0, len(X), STEP):
+        part = X[start : start + STEP]
+        part = np.where(np.isnan(part), np.float32(np.nan), part + np.float32(0))  # one NaN, one zero
+        for row, values in enumerate(np.ascontiguousarray(part, dtype="<f4"), start):
+            digest = hashlib.sha256(values.tobytes()).hexdigest()[:12]
+            seen[queries[row], digest] += 1
+            n_seen = seen[queries[row], digest]
+            names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
+    return names
+
+
+def first_rows(data: Dataset) -> list[int]:
+    """Return the first row of each document; rows with the same ids and other features are not the same document."""
+    keys = zip(data.qid.tolist(), doc_keys(data).tolist(), map(bytes, data.X), strict=True)
+    first: dict[tuple[object, str, bytes], int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    return [*first.values()]
+
+
+def require_docids(data: Dataset) -> Array:
+    """Return the document ids, or raise an error where there are none."""
+    if data.docid is None:
+        raise DataError("expected an id for every document: the data has none; TREC and Quepid files name documents")
+    empty = np.flatnonzero(data.docid == "")
+    if empty.size:
+        raise DataError(
+            f"expected an id for every document: row {empty[0]} has none; TREC and Quepid files name documents"
+        )
+    return data.docid

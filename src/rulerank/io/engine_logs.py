@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rulerank.core.words import counted, listed
+from rulerank._util.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.doc_names import require_docids
-from rulerank.io.streams import Source, decoded, read_bytes
+from rulerank.io.columns import require_docids
+from rulerank.io.files import Source, decoded, read_bytes
 from rulerank.io.tables import TEXT_NAMES
 from rulerank.io.trec import Qrels, with_qrels
 
@@ -51,7 +51,7 @@ class _Row(NamedTuple):
 
     docid: str
     features: dict[str, float]  # NaN: named, and without a value
-    score: float  # NaN: not told
+    score: float  # NaN: unknown
     texts: dict[str, Any]
     rank: float = np.nan
     qid: str = ""
@@ -70,8 +70,8 @@ def read_logs(
 ) -> Dataset:
     """Read feature logs of OpenSearch or Elasticsearch (`sltr` with `ext.ltr_log`) or Solr (`[features]`), as JSON.
 
-    A file holds one answer, a list of them, one a line, or what a multi-search returns. The query of each is said by a
-    wrapper, `{"query_id": ..., "query": its text, "response": the answer}`, by `ids`, one per answer in order, or by
+    A file holds one answer, a list of them, one per line, or what a multi-search returns. The query of each is named by
+    a wrapper, `{"query_id": ..., "query": its text, "response": the answer}`, by `ids`, one per answer in order, or by
     the name of a file that holds one answer: `q7.json` is of `q7`.
 
     The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of an answer are
@@ -117,7 +117,7 @@ def read_logs(
             before = row if found != found else seen.setdefault((row.qid, found), row)
             if before is not row:
                 raise DataError(
-                    f"{row.where}: {what} {found!r} of query {row.qid!r} is there twice, first in {before.where}; give "
+                    f"{row.where}: {what} {found!r} of query {row.qid!r} appears twice, first in {before.where}; give "
                     "one answer a query, or pages of Solr, which say where they start"
                 )
     data = _as_data(rows, missing_as_zero)
@@ -125,7 +125,7 @@ def read_logs(
 
 
 def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) -> Dataset:
-    """Return the documents with the grades of the qrels, as `with_qrels` joins them, or say that none is judged.
+    """Return the documents with the grades of the qrels (`with_qrels`), or raise an error where none is judged.
 
     >>> data = Dataset([[0.5], [0.1]], [-1, -1], ["q", "q"], docid=["a", "b"])
     >>> join_labels(data, Qrels(["q"], ["b"], [2]), "skip").y.tolist()
@@ -148,7 +148,7 @@ def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) 
 
 
 def read_ids(source: Source) -> list[str]:
-    """Read query ids, one a line.
+    """Read query ids, one per line.
 
     >>> import io
     >>> read_ids(io.StringIO("q1\\nq2\\n"))
@@ -174,7 +174,7 @@ def _answers(source: Source) -> list[_Answer]:
 
 
 def _values(text: str, name: str) -> list[tuple[Any, int | None]]:
-    """Return the JSON values of a file: one, or one a line, each with its line."""
+    """Return the JSON values of a file: one, or one per line, each with its line."""
     try:
         return [(json.loads(text), None)]
     except (ValueError, RecursionError) as error:
@@ -186,7 +186,7 @@ def _values(text: str, name: str) -> list[tuple[Any, int | None]]:
         except (ValueError, RecursionError) as error:
             if not values:  # one value, and it is broken
                 raise ReadError(name, getattr(whole, "lineno", None), f"expected JSON: {whole}") from None
-            raise ReadError(name, number, f"expected JSON, one answer a line: {error}") from None
+            raise ReadError(name, number, f"expected JSON, one answer per line: {error}") from None
     return values
 
 
@@ -249,7 +249,7 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
         try:
             row = _elastic_row(hit) if elastic else _solr_row(hit, key)
             for name in {RANK, SCORE} & row.features.keys():
-                raise _AnswerError(f"{name!r} is what we call the engine's own; give the feature another name")
+                raise _AnswerError(f"{name!r} is the name of the engine's own rank or score; rename the feature")
         except _AnswerError as error:
             raise _AnswerError(f"document {place}: {error}") from None
         where = f"{file}, document {place} of answer {answer.place}"
@@ -281,7 +281,7 @@ def _elastic_row(hit: Mapping[str, Any]) -> _Row:
                 found = {f"{name}.{one}": inner for one, inner in value.items() if not isinstance(inner, str)}
             for full, number in found.items():
                 if before + full in features:
-                    raise _AnswerError(f"feature {before + full!r} is there twice")
+                    raise _AnswerError(f"feature {before + full!r} appears twice")
                 features[before + full] = _number(full, number)
     source = hit.get("_source")
     return _Row(docid, features, _number("score", hit.get("_score")), source if isinstance(source, dict) else {})

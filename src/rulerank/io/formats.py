@@ -1,6 +1,7 @@
-"""Which file is what, and from any format to any: what a format cannot carry is an error or is said.
+"""Formats of files: which file has which, reading any, converting any to any, and the folds of a cross-validation.
 
-One table of formats says how each is read and written; a file's name or first bytes tell which one it has.
+One table of formats says how each is read and written. A file's name or its first bytes tell its format. What a format
+cannot hold is an error or is printed.
 """
 
 from __future__ import annotations
@@ -11,37 +12,33 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import counted, listed
-from rulerank.dataset import Dataset
+from rulerank._util.words import counted, listed
+from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import ids, is_frame
-from rulerank.io.doc_names import require_docids
+from rulerank.io.columns import ids, is_frame, require_docids
 from rulerank.io.engine_logs import read_logs
-from rulerank.io.letor import read_letor, write_letor
-from rulerank.io.outputs import check_output
-from rulerank.io.streams import NamedBytes, Source, format_suffix, read_bytes
-from rulerank.io.tables import QUEPID, TABLE_FORMATS, read_frame, read_table, to_frame, write_frame, write_table
+from rulerank.io.files import NamedBytes, Source, check_output, format_suffix, read_bytes
+from rulerank.io.frames import DOCUMENTS, QUEPID, TABLE_FORMATS, read_frame, write_frame
+from rulerank.io.letor import read_letor, widen, write_letor
+from rulerank.io.tables import read_table, to_frame, write_table
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
 
 HEAD = 1 << 16  # bytes that are enough to tell a format
 NUMBER = r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?"
 SNIFFED = {  # what the first line looks like, its words with one space between them
-    "letor": re.compile(rf"\S+ qid:.*|{NUMBER}( [0-9]+:[^ :]+)+( #.*)?"),  # without qid: as LightGBM has it
+    "letor": re.compile(rf"\S+ qid:.*|{NUMBER}( [0-9]+:[^ :]+)+( #.*)?"),  # without qid: LightGBM's
     "run": re.compile(rf"(\S+ ){{4}}{NUMBER} \S+"),
     "qrels": re.compile(rf"(\S+ ){{3}}{NUMBER}"),
 }
 UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
 FRAME = "a data frame"
 NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
-JSON = (
-    "this is JSON, and no answer of a search engine with logged features: make features from documents with "
-    "`rulerank features`"
-)
 ANSWERS = (b'"hits"', b'"response"', b'"docs"', b'"responses"')  # in the answer of an engine
 
 
@@ -100,7 +97,7 @@ def detect(path: str | os.PathLike[str], head: bytes) -> str:
     if is_json and any(word in head for word in ANSWERS):
         return "logs"
     unknown = f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
-    raise ReadError(os.fspath(path), None, JSON if is_json else unknown)
+    raise ReadError(os.fspath(path), None, DOCUMENTS if is_json else unknown)
 
 
 def sniff(head: bytes) -> str | None:
@@ -146,10 +143,10 @@ def known_format(format: str) -> str:
 
 
 @dataclass(frozen=True)
-class Converted:
+class Conversion:
     """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
 
-    >>> print(Converted(8, 2, "features", source="letor", target="qrels"))
+    >>> print(Conversion(8, 2, "features", source="letor", target="qrels"))
     8 rows, letor to qrels; 2 rows without a grade left out; not carried: features
     """
 
@@ -165,7 +162,7 @@ class Converted:
         return said + (f"; not carried: {self.note}" if self.note else "")
 
 
-class Found(NamedTuple):
+class DataFile(NamedTuple):
     """Documents, the name of their file and the format it was found to have."""
 
     data: Dataset
@@ -180,10 +177,10 @@ def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
     >>> read_any(io.BytesIO(b"q1 0 doc-7 2"))
     Dataset(1 row, 1 query, 0 features, grades 2: 1)
     """
-    return read_found(source, format, **columns).data
+    return read_data_file(source, format, **columns).data
 
 
-def read_found(
+def read_data_file(
     source: Any,
     format: str | None = None,
     *,
@@ -191,28 +188,28 @@ def read_found(
     wanted: Collection[str] | None = None,
     repeats: bool = False,
     **columns: Any,
-) -> Found:
+) -> DataFile:
     """Read documents as `read_any` does; with `graded`, a table must have the column of the grade.
 
     wanted: the features that will be taken by name, as in `read_table`.
     repeats: whether a document may be there several times in one query, as with labels of several raters.
 
     >>> import io
-    >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
-    Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
+    >>> read_data_file(io.BytesIO(b"2 qid:1 1:0.5"))
+    DataFile(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
     """
     options = {"graded": graded, "wanted": wanted, "repeats": repeats}
     value, name, found = _read(source, format, columns, options)
     if isinstance(value, Run):
         raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
     if isinstance(value, Dataset):
-        return Found(value, name, found)
+        return DataFile(value, name, found)
     n_negative = int((value.grade < 0).sum())
     if n_negative:
         counts = f"{n_negative:,} of {len(value):,}"
         warnings.warn(f"{name}: grades below 0 (judged, not relevant) are read as 0: {counts}", stacklevel=3)
     try:
-        return Found(_as_data(value), name, found)
+        return DataFile(_as_data(value), name, found)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
 
@@ -227,7 +224,7 @@ def read_scored(source: Any, format: str | None = None) -> Run:
     return _read_scored(source, format, {})[0]
 
 
-def write_any(data: Dataset, target: Source, format: str | None = None) -> Converted:
+def write_any(data: Dataset, target: Source, format: str | None = None) -> Conversion:
     """Write a data set in the format that is named, or that the target's name ends in.
 
     >>> import io
@@ -240,7 +237,7 @@ def write_any(data: Dataset, target: Source, format: str | None = None) -> Conve
 
 def convert(
     source: Any, target: Source, source_format: str | None = None, target_format: str | None = None, **columns: Any
-) -> Converted:
+) -> Conversion:
     """Convert a file to another format; `columns` name those of a source that is a table, as in `read_table`.
 
     Qrels and Quepid's csv carry grades only, and qrels no rows without a grade. A run carries scores: it becomes a
@@ -249,7 +246,7 @@ def convert(
     >>> import io
     >>> out = io.BytesIO()
     >>> convert(io.BytesIO(b"2 qid:1 1:0.5 # doc-7"), out, target_format="csv")
-    Converted(rows=1, left_out=0, note='')
+    Conversion(rows=1, left_out=0, note='')
     >>> print(out.getvalue().decode())
     qid,docid,grade,f1
     1,doc-7,2,0.5
@@ -260,7 +257,7 @@ def convert(
     if target_format == "run":
         run, found, note = _read_scored(source, source_format, columns)
         write_run(run, target)
-        done = Converted(len(run), note=note)
+        done = Conversion(len(run), note=note)
     else:
         value, _, found = _read(source, source_format, columns, {})
         done = _write(value, target, target_format)
@@ -325,19 +322,19 @@ def _check_columns(columns: dict[str, Any], format: str, name: str) -> None:
         raise ReadError(name, None, f"only tables have named columns ({', '.join(columns)}): this is {format}")
 
 
-def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Converted:
+def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Conversion:
     if isinstance(value, Run):
         if format not in TABLE_FORMATS:
             raise DataError(f"a run cannot become {format}: {NO_DOCUMENTS}")
         columns = {"qid": value.qid, "docid": value.docid, "score": value.score, "tag": value.tag}
         write_frame(pl.DataFrame({name: cells.tolist() for name, cells in columns.items()}), target, format=format)
-        return Converted(len(value))
+        return Conversion(len(value))
     if format == "run":
         raise DataError("a run needs a score for every document; rank the documents first")
     if isinstance(value, Qrels):
         FORMATS[format].write(value if format == "qrels" else _as_data(value), target)
         n_negative = 0 if format == "qrels" else int((value.grade < 0).sum())
-        return Converted(len(value), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
+        return Conversion(len(value), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
     has = {
         "features": value.X.shape[1] > 0,
         "comments": value.comment is not None,
@@ -350,8 +347,62 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convert
     note = ", ".join(kind for kind in FORMATS[format].loses if has[kind])
     written = qrels_from_data(value) if format == "qrels" else value
     FORMATS[format].write(written, target)
-    return Converted(len(written), len(value) - len(written), note)
+    return Conversion(len(written), len(value) - len(written), note)
 
 
 def _as_data(qrels: Qrels) -> Dataset:
     return Dataset(np.empty((len(qrels), 0)), np.maximum(qrels.grade, 0), qrels.qid, qrels.docid)
+
+
+PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
+FOLD_NAME = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
+
+
+def read_folds(directory: str | os.PathLike[str]) -> list[Fold]:
+    """Read Fold1, Fold2, ... of a directory in the order of their numbers, or the directory itself as one fold.
+
+    A fold has train, vali and test, or trainingset, validationset and testset: upper or lower case, with or without
+    .txt, plain or as .gz. Its three parts get the same features, as many as the widest of them has.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     for part in ("train", "vali", "test"):
+    ...         _ = Path(directory, f"{part}.txt").write_text("1 qid:1 1:0.5\\n")
+    ...     [fold] = read_folds(directory)
+    >>> fold.train
+    Dataset(1 row, 1 query, 1 feature, grades 1: 1)
+    """
+    root = Path(directory)
+    matches = [(path, FOLD_NAME.fullmatch(path.name)) for path in _entries(root) if path.is_dir()]
+    numbers = {path: int(match[1]) for path, match in matches if match}
+    if len({*numbers.values()}) < len(numbers):
+        raise ReadError(str(root), None, f"expected each fold once, got {listed([path.name for path in numbers])}")
+    return [_read_fold(path) for path in sorted(numbers, key=lambda path: numbers[path])] or [_read_fold(root)]
+
+
+def _read_fold(folder: Path) -> Fold:
+    files, parts = [path for path in _entries(folder) if path.is_file()], {}
+    for part, other in PARTS.items():
+        found = [path for path in files if path.name.lower().removesuffix(".gz").removesuffix(".txt") in (part, other)]
+        if len(found) != 1:
+            there = listed([path.name for path in found or _entries(folder)], most=8) or "an empty directory"
+            what = f"expected folders Fold1, Fold2, ... or one file {part}.txt or {other}.txt (.gz), got {there}"
+            raise ReadError(str(folder), None, what)
+        parts[part] = read_letor(found[0])
+    n_features = max(data.X.shape[1] for data in parts.values())
+    return Fold(folder.resolve().name, **{part: widen(data, n_features) for part, data in parts.items()})
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise ReadError(str(folder), None, f"expected a directory with folds: {error.strerror}") from None
+
+
+def read_graded(source: str | os.PathLike[str], format: str | None = None, **columns: Any) -> Dataset:
+    """Read the graded documents of one file, which must have features; columns as in `read_any`."""
+    data, name, _ = read_data_file(source, format, graded=True, **columns)
+    if not data.X.shape[1]:
+        raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
+    return data.labelled()

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
-from rulerank.io.doc_names import repeated_rows, said_twice
-from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import Source, read_bytes
+from rulerank.io.columns import repeated_rows, said_twice
+from rulerank.io.files import Source, read_bytes, write_bytes
 
 LINES_PER_THREAD = 1000  # fewer are parsed sooner than a thread starts
 ROWS_PER_BLOCK = 10_000  # rows turned into text at a time
@@ -48,8 +47,8 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
     - A feature that a line leaves out is 0; NULL and nan are missing values (NaN). Features may come in any order.
     - There are as many features as the largest index says, or `n_features`, which must not be less: a test file
       may lack the last feature of its training file.
-    - Where lines have no qid, the sizes of queries may be in a file beside it, as LightGBM has them: train.txt.query.
-    - A document that is there twice in one query, by its id, is an error, but with `repeats`, as for labels of several
+    - Where lines have no qid, the sizes of queries may be in LightGBM's file beside it: train.txt.query.
+    - A document that appears twice in one query, by its id, is an error, but with `repeats`, as for labels of several
       raters.
     - Blank lines, and lines that begin with `#`, are passed over. Anything else is a ReadError with file and line.
 

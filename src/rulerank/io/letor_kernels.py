@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulerank.core.compiled import compiled
+from rulerank._util.loops import compiled
 from rulerank.dataset import MAX_GRADE
 
 Array = NDArray[Any]

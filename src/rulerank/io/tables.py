@@ -1,62 +1,56 @@
-"""Tables of documents: csv, tsv, parquet and data frames (Polars, pandas), one row per query-document pair.
+"""Tables of documents: data frames (Polars, pandas) to and from a `Dataset`, one row per query-document pair.
 
-A tsv is not a csv with tabs: its cells are read and written as they are, a quote is a character like any other.
-
-What csv cannot say of a column is written behind its name, where it is needed: `title:text` on a text that might be
-taken for numbers, `brand:category(lg|sony)`, `added:date`. Parquet and data frames say it by their types.
-In all tables, `author:field` is a field of documents for people to read, and no feature. Columns marked `position:log`,
-`impressions:log` and `clicks:log` say how often a row was shown and clicked; `judged:qrels` says of a row whether it is
-judged (yes, no, or extra: among the candidates only because it is), `base:qrels` how many judged documents of each
-grade its query has in all, such as 0:12 1:3.
+In all tables, `author:field` is a field of documents for people to read, and not a feature. Columns marked
+`position:log`, `impressions:log` and `clicks:log` say how often a row was shown and clicked; `judged:qrels` says of a
+row whether it is judged (yes, no, or extra: among the candidates only because it is), `base:qrels` how many judged
+documents of each grade its query has in all, such as 0:12 1:3.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, cast
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import listed
+from rulerank._util.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, Shown
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError
 from rulerank.io.columns import (
     ID_NAME,
-    MISSING,
     US_PER_DAY,
     column_numbers,
     grade_values,
     ids,
-    is_date,
     is_feature,
     is_frame,
     is_number,
     looks_like_ids,
     parsed,
+    repeated_rows,
+    said_twice,
     shared_strings,
     to_polars,
 )
-from rulerank.io.doc_names import repeated_rows, said_twice
-from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import Origin, Source, decoded, format_suffix, read_bytes
+from rulerank.io.files import Origin, Source
+from rulerank.io.frames import (
+    FIELD,
+    QUEPID,
+    either,
+    no_header_hint,
+    read_frame,
+    write_frame,
+)
 from rulerank.recall_base import JUDGED, RecallBase, grade_counts
 
-SEPARATORS = {"csv": ",", "tsv": "\t"}
-QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
-TABLE_FORMATS = (*SEPARATORS, "parquet")
 ROLES = {
     "qid": "column of the query id",
     "docid": "column of the document id",
     "grade": "column of the grade",
     "features": "columns of the features",
-    "judge": "column of who graded",
+    "rater": "column with the rater",
 }
 TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are taken for it
     "query_text": ("query_text", "query"),
@@ -69,13 +63,6 @@ TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
 SHOWN_COLUMNS = ("position:log", "impressions:log", "clicks:log")
 BASE_COLUMNS = ("judged:qrels", "base:qrels")
 MARKED_COLUMNS = (*SHOWN_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
-QUEPID = ("query", "docid", "rating")  # the header of a csv of Quepid, whose queries are their ids
-FIELD = ":field"
-MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
-FORMULA = r"""^('*"*[=+\-@\t\r])"""  # how a cell begins that a spreadsheet may run, guarded by apostrophes or not
-GUARDED_CELL = r"""^'+"*[=+\-@\t\r]"""
-QUOTE_INSIDE = 'a quote (") is opened and not closed, or inside a field: write it twice, and one more around the field'
-NumberType = type[pl.Float32] | type[pl.Float64]
 
 
 def read_table(
@@ -88,7 +75,7 @@ def read_table(
     format: str | None = None,
     graded: bool = False,
     wanted: Collection[str] | None = None,
-    judge: str | None = None,
+    rater: str | None = None,
     repeats: bool = False,
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
@@ -97,25 +84,26 @@ def read_table(
     look like ids. Columns of text named query_text, query, description, narrative, title, text, body, abstract, url or
     link are kept as texts to be read, and so are columns of fields that `rulerank features` writes, such as
     author:field; a warning names the columns that are left out. `wanted`: features that will be taken by name, which
-    stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No `docid` or
+    stay whatever they look like, without a warning about others. Ids are text ("007" stays "007"). No `docid` or
     `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column must be
     there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one of who
-    graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
+    graded each row, `rater`, as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
     clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features` writes, are
-    which rows are judged and how many judgements of each grade the query has. A document that is there twice in one
-    query is an error, unless two judges graded it, it was shown at two positions, or `repeats` allows it. A csv of
+    which rows are judged and how many judgements of each grade the query has. A document that appears twice in one
+    query is an error, unless two raters graded it, it was shown at two positions, or `repeats` allows it. A csv of
     Quepid, with the header query,docid,rating, is read by these names.
 
+    >>> import io
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    text = {qid, docid, grade, *MARKED_COLUMNS} | {judge or qid} | ({"comment"} - {*(features or ())})
+    text = {qid, docid, grade, *MARKED_COLUMNS} | {rater or qid} | ({"comment"} - {*(features or ())})
     frame, origin = read_frame(source, text=text, numeric=features or (), format=format)
     if (qid, docid, grade) == ("qid", "docid", "grade") and [*map(str.lower, frame.columns)] == [*QUEPID]:
         qid, docid, grade = frame.columns
     if graded:
         _check_columns(frame, origin, [("grade", grade)])
-    return _to_dataset(frame, origin, qid, docid, grade, features, wanted, judge, repeats, names=is_frame(source))
+    return _to_dataset(frame, origin, qid, docid, grade, features, wanted, rater, repeats, names=is_frame(source))
 
 
 def from_frame(
@@ -136,7 +124,7 @@ def from_frame(
 def from_part(
     frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
 ) -> Dataset:
-    """Return what one part of the data holds: text is no category there, for other parts may have other names."""
+    """Return what one part of the data holds: text is not a category there, as other parts may have other names."""
     return _to_dataset(to_polars(frame), Origin(), qid, docid, grade, features)
 
 
@@ -173,94 +161,13 @@ def to_frame(data: Dataset) -> pl.DataFrame:
 def write_table(data: Dataset, target: Source, *, format: str | None = None) -> None:
     """Write csv, tsv or parquet, as the name ends or as `format` says.
 
+    >>> import io
     >>> out = io.BytesIO()
     >>> write_table(Dataset([[0.1]], y=[2], qid=["007"]), out, format="csv")
     >>> out.getvalue()
     b'qid,grade,f1\\n007,2,0.1\\n'
     """
     write_frame(to_frame(data), target, format=format)
-
-
-def read_frame(
-    source: Any,
-    *,
-    text: Collection[str] | None = (),
-    numeric: Collection[str] = (),
-    number: NumberType = pl.Float32,
-    format: str | None = None,
-) -> tuple[pl.DataFrame, Origin]:
-    """Return the columns of a file or frame as they are, and where its rows are.
-
-    text: columns that are read as they are written; None for all. numeric: those that must hold numbers.
-    """
-    if is_frame(source):
-        return to_polars(source), Origin()
-    content, name = read_bytes(source)
-    format = _check_format(format) if format else _table_format(name, content)
-    if not content:
-        raise ReadError(name, None, "the file is empty")
-    if format in SEPARATORS:
-        return _read_delimited(content, name, SEPARATORS[format], text, numeric, number)
-    try:
-        return pl.read_parquet(io.BytesIO(content)), Origin(name)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        reason = (str(error).splitlines() or ["damaged"])[0]
-        raise ReadError(name, None, f"expected a parquet file, got something else or a damaged one: {reason}") from None
-
-
-def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = None) -> None:
-    """Write any frame as csv, tsv or parquet; texts are guarded so that no spreadsheet runs them.
-
-    >>> out = io.BytesIO()
-    >>> write_frame(pl.DataFrame({"qid": ["q1"], "query": ["=1+1"], "year": ["1984"]}), out, format="csv")
-    >>> out.getvalue()
-    b"qid,query,year:text\\nq1,'=1+1,1984\\n"
-    """
-    if format is None:
-        format = format_suffix(target).removeprefix(".") if isinstance(target, str | os.PathLike) else "a stream"
-    out = io.BytesIO()
-    if _check_format(format) == "parquet":
-        frame.write_parquet(out)
-        write_bytes(target, out.getvalue())
-        return
-    marked = frame.columns if frame.columns == [*QUEPID] else [_marked(column) for column in frame]
-    names = pl.Series("the column names", marked)
-    frame = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
-    texts = [names, *frame.select(pl.col(pl.String))]
-    broken = [column.filter(column.str.contains("[\t\n\r]").fill_null(False)).head(1) for column in texts]
-    if format == "tsv" and any(map(len, broken)):
-        column = next(column for column in broken if len(column))
-        raise DataError(
-            f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has {column[0]!r:.60}; write csv or "
-            "Parquet (.csv, .parquet)"
-        )
-    frame = frame.with_columns(_guarded(column) for column in texts[1:])
-    frame.columns = _guarded(names).to_list()
-    quotes = "necessary" if format == "csv" else "never"
-    frame.write_csv(out, separator=SEPARATORS[format], quote_style=cast(Any, quotes))
-    write_bytes(target, out.getvalue())
-
-
-def either(parameter: str) -> str:
-    """Return how a parameter is given in Python and on the command line.
-
-    >>> either("qid")
-    'qid=..., on the command line --qid ...'
-    """
-    return f"{parameter}=..., on the command line --{parameter} ..."
-
-
-def no_header_hint(columns: Sequence[str]) -> str:
-    """Return what to do where the first line of a file seems to hold values, not names of columns; else nothing.
-
-    >>> no_header_hint(["q1", "d7", "0.5"])
-    '; the first line seems to hold values: write a line with the names of the columns above it'
-    """
-    if len(columns) == 1 and ";" in columns[0]:
-        return "; expected columns with commas between them in a csv, tabs in a tsv"
-    if not any(re.fullmatch(r"[+-]?[0-9.]+", column) or "://" in column or len(column) > 60 for column in columns):
-        return ""
-    return "; the first line seems to hold values: write a line with the names of the columns above it"
 
 
 def feature_columns(
@@ -272,7 +179,7 @@ def feature_columns(
 ) -> list[str]:
     """Return which columns are features: numbers and categories that do not look like ids. A warning names the others.
 
-    wanted: columns of numbers that stay whatever they look like; with it nothing is said.
+    wanted: columns of numbers that stay whatever they look like; with it there is no warning.
     """
     numbers = [column for column, dtype in others.schema.items() if is_feature(dtype)]
     like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column], qid)]
@@ -293,21 +200,6 @@ def feature_columns(
     return features
 
 
-def _table_format(name: str, content: bytes) -> str:
-    suffix = format_suffix(name).removeprefix(".")
-    if suffix in TABLE_FORMATS:
-        return suffix
-    if content.startswith(b"PAR1"):
-        return "parquet"
-    return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
-
-
-def _check_format(format: str) -> str:
-    if format not in TABLE_FORMATS:
-        raise DataError(f"expected a table's format, {', '.join(TABLE_FORMATS)}, got {format!r}; name it with format=")
-    return format
-
-
 def _to_dataset(
     frame: pl.DataFrame,
     origin: Origin,
@@ -316,16 +208,16 @@ def _to_dataset(
     grade: str,
     features: Sequence[str] | None,
     wanted: Collection[str] | None = None,
-    judge: str | None = None,
+    rater: str | None = None,
     repeats: bool = False,
     *,
     names: bool = False,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
-    named += [("judge", judge)] if judge else []
+    named += [("rater", rater)] if rater else []
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
     _check_columns(frame, origin, named)
-    reserved = {qid, docid, grade, *MARKED_COLUMNS} | ({judge} if judge else set())
+    reserved = {qid, docid, grade, *MARKED_COLUMNS} | ({rater} if rater else set())
     texts = [name for name in frame.columns if name in TEXT_NAMES or name.endswith(FIELD)]
     texts = [name for name in texts if frame[name].dtype == pl.String and name not in reserved]
     if features is None:
@@ -345,13 +237,11 @@ def _to_dataset(
         raise origin(int(np.argmax(qids == "")), f"expected a query id in column {qid!r}, got nothing")
     docids = ids(frame[docid], origin) if docid in frame.columns else None
     kept = {name.removesuffix(FIELD): shared_strings(frame[name]) for name in texts if name not in features}
-    if judge:
-        kept[judge] = ids(frame[judge], origin)
+    if rater:
+        kept[rater] = ids(frame[rater], origin)
     shown = _shown_of(frame, origin)
     if docids is not None and shown is None and not repeats:
-        keys = (
-            qids if judge is None else np.array([f"{q}\0{rater}" for q, rater in zip(qids, kept[judge], strict=True)])
-        )
+        keys = qids if rater is None else np.array([f"{q}\0{who}" for q, who in zip(qids, kept[rater], strict=True)])
         twice = repeated_rows(keys, docids)
         if twice is not None:
             raise origin(twice[1], said_twice(qids[twice[1]], docids[twice[1]], origin.row(twice[0])))
@@ -430,7 +320,7 @@ def _text_series(name: str, values: Array) -> pl.Series:
 
 
 def _shown_of(frame: pl.DataFrame, origin: Origin) -> Shown | None:
-    """Return how often rows were shown and clicked; None where no column says it."""
+    """Return how often rows were shown and clicked; None without such columns."""
     there = [name for name in SHOWN_COLUMNS if name in frame.columns]
     if not there:
         return None
@@ -453,7 +343,7 @@ def _whole_numbers(column: pl.Series, origin: Origin) -> Array:
 
 
 def _base_of(frame: pl.DataFrame, origin: Origin) -> RecallBase | None:
-    """Return which rows are judged, and the judgements of each query; None where no column says it."""
+    """Return which rows are judged, and the judgements of each query; None without such columns."""
     there = [name for name in BASE_COLUMNS if name in frame.columns]
     if not there:
         return None
@@ -471,150 +361,3 @@ def _base_of(frame: pl.DataFrame, origin: Origin) -> RecallBase | None:
         except DataError as error:
             raise origin(int(np.argmax(grades == text)), f"column {BASE_COLUMNS[1]!r}: {error}") from None
     return RecallBase(judged != "no", judged == "extra", grades)
-
-
-def _read_delimited(
-    content: bytes,
-    name: str,
-    separator: str,
-    text: Collection[str] | None,
-    numeric: Collection[str],
-    number: NumberType,
-) -> tuple[pl.DataFrame, Origin]:
-    """Return the rows and where they are: columns of text as written, all others that hold numbers as numbers.
-
-    Text in a column in `numeric`, or in one that is mostly numbers, is a mistake; any other column stays text.
-    Lines are looked for when there is something to say about one.
-    """
-    whole = decoded(content, name)
-    body = whole.strip("\r\n")
-    if not body.strip():
-        raise ReadError(name, None, "the file is empty: expected a line of column names")
-    quote = QUOTE[separator]
-    try:
-        frame = pl.read_csv(body.encode(), separator=separator, quote_char=quote, has_header=False, infer_schema=False)
-    except pl.exceptions.PolarsError:
-        _find_fault(whole, name, separator)
-        raise ReadError(name, None, QUOTE_INSIDE) from None
-    strange = (quote and quote in body) or re.search("\r(?!\n)", body) or frame.to_series(0).null_count()
-    if strange or body.count(separator) != len(frame) * (frame.width - 1):  # Polars fills up rows that have too few
-        _find_fault(whole, name, separator)
-        frame = frame.filter(~pl.all_horizontal(pl.all().fill_null("") == ""))  # of blank lines
-    header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
-    columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
-    twice = next((column for column in columns if columns.count(column) > 1), None)
-    if twice is not None:
-        raise ReadError(name, None, f"column names must differ: {twice!r} is there twice{no_header_hint(columns)}")
-    origin = Origin(name, lambda: [line for line, _ in _records(whole, name, separator)][1:])
-    cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
-    text = None if [*map(str.lower, columns)] == [*QUEPID] else text
-    typed = [_typed(column, text, numeric, number, origin) for column in cells]
-    return pl.DataFrame({column.name: column for column in typed}), origin  # a list would name a column without a name
-
-
-def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of every row that is not blank, as the csv module reads them."""
-    quoting: Any = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
-    limit = csv.field_size_limit(len(text))
-    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, quoting=quoting, strict=True)
-    line = 1
-    try:
-        for cells in reader:
-            if any(cells):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        if "new-line" in str(error):
-            raise ReadError(name, reader.line_num, "a carriage return is inside a line; end lines with \\n") from None
-        raise ReadError(name, line, QUOTE_INSIDE) from None
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _find_fault(text: str, name: str, separator: str) -> None:
-    """Raise the error of the first record that has more or fewer cells than the first, or a quote where none may be."""
-    records = [*_records(text, name, separator)]
-    n_columns = len(records[0][1])
-    for line, cells in records:
-        if len(cells) != n_columns:
-            raise ReadError(name, line, f"expected {n_columns} columns as in the first line, got {len(cells)}")
-    lines = text.split("\n")
-    for start, stop in pairwise([*(line for line, _ in records), len(lines) + 1]):
-        if QUOTE[separator] and "\n".join(lines[start - 1 : stop - 1]).count('"') % 2:
-            raise ReadError(name, start, QUOTE_INSIDE)
-
-
-def _numbers(column: pl.Series, number: NumberType, origin: Origin, certain: bool) -> pl.Series:
-    """Return the column as numbers or booleans when it holds them, as it is when it holds text."""
-    numbers = column.cast(number, strict=False)
-    if numbers.null_count() == column.null_count():
-        return numbers
-    cells = column.str.strip_chars()
-    cells = cells.set(cells.is_in(MISSING), None)
-    numbers = cells.cast(number, strict=False)
-    wrong = cells.is_not_null() & numbers.is_null()
-    if not wrong.any():
-        return numbers
-    lower = cells.str.to_lowercase()
-    if lower.drop_nulls().is_in(["true", "false"]).all():
-        return lower == "true"
-    if not certain and numbers.count() < wrong.sum():  # prose, where a number may stand here and there
-        return column
-    row = int(wrong.arg_max() or 0)
-    raise origin(
-        row,
-        f"expected a number in column {column.name!r}, got {cells[row]!r}; "
-        f"if the column is not a feature, name those that are ({either('features')})",
-    )
-
-
-def _guarded(column: pl.Series) -> pl.Series:
-    """Return texts with an apostrophe where they begin as a formula does, but for plain numbers."""
-    return column.str.replace(FORMULA, "'${1}").str.replace(r"\A'([+-][0-9]+(\.[0-9]+)?)\z", "${1}")
-
-
-def _unguarded(column: pl.Series) -> pl.Series:
-    return column.str.replace(f"^'{FORMULA[1:]}", "${1}")
-
-
-def _marked(column: pl.Series) -> str:
-    """Return the column's name with a mark where a csv would lose what it is."""
-    is_text = column.name in ("qid", "docid", "comment") or column.name.endswith(FIELD)  # whatever it holds
-    if isinstance(column.dtype, pl.Enum):
-        kinds = "|".join(
-            kind.replace("%", "%25").replace("|", "%7C").replace("\n", "%0A") for kind in column.dtype.categories
-        )
-        return f"{column.name}:category({kinds})"
-    if is_date(column.dtype):
-        return f"{column.name}:date"
-    if column.dtype == pl.String and not is_text and column.cast(pl.Float64, strict=False).count():
-        return f"{column.name}:text"
-    return column.name
-
-
-def _typed(
-    column: pl.Series, text: Collection[str] | None, numeric: Collection[str], number: NumberType, origin: Origin
-) -> pl.Series:
-    """Return a column of a csv with its type: that of its mark, text, or numbers."""
-    marked = MARK.fullmatch(column.name)
-    if marked is None:
-        if text is not None and column.name not in text and not column.name.endswith(FIELD):
-            column = _numbers(column, number, origin, column.name in numeric)
-        return _unguarded(column) if column.dtype == pl.String else column
-    name, what, written = marked.groups()
-    column = _unguarded(column).alias(name)
-    if what == "category":
-        column = column.set(column == "", None)
-        kinds = [
-            kind.replace("%0A", "\n").replace("%7C", "|").replace("%25", "%") for kind in (written or "").split("|")
-        ]
-        kinds = (
-            [*kinds, *column.drop_nulls().unique().sort()] if written else column.drop_nulls().unique().sort().to_list()
-        )
-        return column.cast(pl.Enum([*dict.fromkeys(kinds)]))
-    if what == "date":
-        dates = parsed(column)
-        if not is_date(dates.dtype) and (column.fill_null("") != "").any():
-            raise origin(None, f"column {name!r} must hold dates such as 2026-11-18, or nothing where one is missing")
-        return dates if is_date(dates.dtype) else pl.Series(name, [None] * len(column), dtype=pl.Date)
-    return column

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import counted, listed
+from rulerank._util.words import counted, listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import MISSING, is_frame
-from rulerank.io.doc_names import first_repeat
+from rulerank.io.columns import MISSING, first_repeat, is_frame
+from rulerank.io.files import NamedBytes, Origin, decoded, format_suffix, read_bytes
 from rulerank.io.formats import HEAD, sniff
-from rulerank.io.streams import NamedBytes, Origin, decoded, format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, either, no_header_hint, read_frame
+from rulerank.io.frames import TABLE_FORMATS, either, no_header_hint, read_frame
 from rulerank.io.trec import Qrels, read_qrels, read_run
 
 NAMES = {  # of columns, the first that is there counts
@@ -41,21 +40,21 @@ Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class Documents:
     """Documents with ids and named fields; None where a document lacks a field.
 
-    >>> Texts(["a", "b"], {"title": ["Fresh milk", None], "price": [1.5, 2.0]})
-    Texts(2 documents, fields: title, price)
+    >>> Documents(["a", "b"], {"title": ["Fresh milk", None], "price": [1.5, 2.0]})
+    Documents(2 documents, fields: title, price)
     """
 
-    ids: Array  # (n_docs,) document ids, text, no two alike
+    ids: Array  # (n_docs,) document ids, text, all different
     fields: Mapping[str, Sequence[Value]]  # name: one value per document
 
     def __post_init__(self) -> None:
         ids = _strings("ids", self.ids, len(self.ids))
         twice = first_repeat(ids.tolist())
         if twice:
-            raise DataError(f"document ids must differ: {ids[twice[1]]!r} is there twice, at {twice[0]} and {twice[1]}")
+            raise DataError(f"document ids must differ: {ids[twice[1]]!r} appears twice, at {twice[0]} and {twice[1]}")
         if (ids == "").any():
             raise DataError(f"every document needs an id: number {int(np.argmax(ids == ''))} has none")
         for name, values in self.fields.items():
@@ -69,7 +68,7 @@ class Texts:
         return self.ids.size
 
     def __repr__(self) -> str:
-        return f"Texts({counted(len(self), 'document')}, fields: {listed([*self.fields]) or 'none'})"
+        return f"Documents({counted(len(self), 'document')}, fields: {listed([*self.fields]) or 'none'})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class Queries:
     Queries(2 queries)
     """
 
-    ids: Array  # (n_queries,) query ids, text, no two alike
+    ids: Array  # (n_queries,) query ids, text, all different
     texts: Sequence[str]  # what was typed, "" for nothing
     vectors: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # field: a list of numbers or None per query
 
@@ -93,7 +92,7 @@ class Queries:
                 raise DataError(f"the text of a query must be text: got {text!r:.60}")
         twice = first_repeat(ids.tolist())
         if twice:
-            raise DataError(f"query ids must differ: {ids[twice[0]]!r} is there twice")
+            raise DataError(f"query ids must differ: {ids[twice[0]]!r} appears twice")
         object.__setattr__(self, "ids", ids)
         object.__setattr__(self, "texts", [clean(text) for text in self.texts])
 
@@ -125,7 +124,7 @@ class Pairs:
             if values is not None:
                 object.__setattr__(self, name, check_column(name, values, len(self.qid)).astype(np.float64))
         if first_repeat(list(zip(self.qid, self.docid, strict=True))):
-            raise DataError("a document can be there once per query: a pair is there twice")
+            raise DataError("a document can be there once per query: a pair appears twice")
 
     def __len__(self) -> int:
         return self.qid.size
@@ -135,7 +134,7 @@ class Pairs:
         return f"Pairs({counted(len(self), 'pair')}{', with ' + ' and '.join(known) if known else ''})"
 
 
-def read_texts(source: Any, *, id: str | None = None, format: str | None = None) -> Texts:
+def read_documents(source: Any, *, id: str | None = None, format: str | None = None) -> Documents:
     """Read documents: jsonl, csv, tsv, Parquet (.gz too) or a data frame.
 
     Ids are text; their column is `id`, or the first of id, docid, doc_id, _id, docno, document_id. Every other field
@@ -143,8 +142,8 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     without a header holds `id<tab>text`.
 
     >>> import io
-    >>> read_texts(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
-    Texts(1 document, fields: title, price)
+    >>> read_documents(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
+    Documents(1 document, fields: title, price)
     """
     columns, origin = read_columns(source, format, None if id else ("id", "text"), (".tsv",))
     id, ids = _ids(columns, "id", origin, id)
@@ -152,17 +151,17 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     twice = first_repeat(ids.tolist())
     if twice:
         raise origin(
-            twice[1], f"document ids must differ: {ids[twice[1]]!r} is there twice, first in {origin.row(twice[0])}"
+            twice[1], f"document ids must differ: {ids[twice[1]]!r} appears twice, first in {origin.row(twice[0])}"
         )
     nested = [name for name, values in columns.items() if {type(value) for value in values} - {type(None)} == {dict}]
     lost = [name for name in nested if any(columns[name])]
     if lost:
         warnings.warn(f"fields that hold objects left out: {listed(lost)}", stacklevel=2)
-    return Texts(ids, {n: _cleaned(n, values, origin) for n, values in columns.items() if n not in nested})
+    return Documents(ids, {n: _cleaned(n, values, origin) for n, values in columns.items() if n not in nested})
 
 
 def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str]) -> dict[str, list[Value]]:
-    """Return the fields of documents given as dicts, as `read_texts` would; other fields are left out.
+    """Return the fields of documents given as dicts, as `read_documents` would; other fields are left out.
 
     >>> texts_from_dicts([{"title": "Milk", "price": 2}, {"title": ""}], ["title", "price"])
     {'title': ['Milk', None], 'price': [2, None]}
@@ -179,7 +178,7 @@ def read_queries(
     """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, or a data frame.
 
     The columns are `qid` (or query_id, id) and `query` (or query_text, text, title). A tsv without a header holds
-    `id<tab>text`. A query may stand in several lines, as in a file of judgements, if it says the same in all.
+    `id<tab>text`. A query may appear in several lines, as in a file of judgements, with the same text in all.
 
     >>> import io
     >>> read_queries(io.BytesIO(b"1\\tfresh milk\\n2\\tcheese\\n")).texts
@@ -301,9 +300,9 @@ def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ReadError(name, line, f"expected one JSON object a line: {error}") from None
+            raise ReadError(name, line, f"expected one JSON object per line: {error}") from None
         if not isinstance(value, dict):
-            raise ReadError(name, line, f"expected one JSON object a line, got {text.strip()[:60]!r}")
+            raise ReadError(name, line, f"expected one JSON object per line, got {text.strip()[:60]!r}")
         rows[line] = value
     names = dict.fromkeys(field for row in rows.values() for field in row)
     return {field: [row.get(field) for row in rows.values()] for field in names}, Origin(name, [*rows])
@@ -349,7 +348,7 @@ def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
     twice = first_repeat(list(zip(qids, docids, strict=True)))
     if twice:
         pair = f"document {docids[twice[1]]!r} of query {qids[twice[1]]!r}"
-        raise origin(twice[1], f"{pair} is there twice, first in {origin.row(twice[0])}")
+        raise origin(twice[1], f"{pair} appears twice, first in {origin.row(twice[0])}")
     return qids, docids
 
 

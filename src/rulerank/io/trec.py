@@ -15,14 +15,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import shared_strings
-from rulerank.io.doc_names import doc_keys, first_repeat, require_docids, with_keys
-from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import Source, decoded, format_suffix, read_bytes
-from rulerank.io.tables import write_frame
+from rulerank.io.columns import doc_keys, first_repeat, require_docids, shared_strings, with_keys
+from rulerank.io.files import Source, decoded, format_suffix, read_bytes, write_bytes
+from rulerank.io.frames import write_frame
 from rulerank.recall_base import RecallBase, check_unjudged, grade_text, usual_unjudged
 
 RUN = ("qid", "Q0", "docid", "rank", "score", "tag")
@@ -106,7 +104,7 @@ class Qrels:
         return f"Qrels({_size(self)})"
 
 
-class Joined(NamedTuple):
+class JudgedRun(NamedTuple):
     """A run beside its judgements, ready for the measures."""
 
     y: Array  # int32; 0 where nobody judged the document, or judged it below 0
@@ -225,7 +223,7 @@ def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, e
     return replace(data, y=y, base=base)
 
 
-def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | None = None) -> Joined:
+def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | None = None) -> JudgedRun:
     """Put a run beside its judgements: first the run's rows, then judged documents that it did not retrieve.
 
     unjudged: documents without a judgement count as not relevant, as in trec_eval; "skip" takes them out of the run.
@@ -259,7 +257,7 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
     ]
     qid, docid, scores, y, retrieved = ([*column] for column in zip(*rows, strict=True)) if rows else ([],) * 5
     known = np.array(y, dtype=np.int32)
-    return Joined(
+    return JudgedRun(
         np.maximum(known, 0),
         np.array(scores, dtype=np.float64),
         np.array(qid, dtype=object),
@@ -270,7 +268,7 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
 
 
 def read_scores(source: Source) -> Array:
-    """Read a file of scores as SVMrank has them: one number per line, in the order of the documents.
+    """Read a file of scores in SVMrank's format: one number per line, in the order of the documents.
 
     >>> read_scores(io.StringIO("0.5\\n-1e3\\n")).tolist()
     [0.5, -1000.0]
@@ -348,7 +346,7 @@ def _read_columns(source: Source, columns: Sequence[str]) -> dict[str, Array]:
     if twice:
         lines = [line for line, text in enumerate(content.split(b"\n"), start=1) if text.strip()]
         pair = f"document {found['docid'][twice[1]]!r} of query {found['qid'][twice[1]]!r}"
-        raise ReadError(name, lines[twice[1]], f"{pair} is there twice, first in line {lines[twice[0]]}")
+        raise ReadError(name, lines[twice[1]], f"{pair} appears twice, first in line {lines[twice[0]]}")
     return found
 
 

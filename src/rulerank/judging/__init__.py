@@ -1,36 +1,35 @@
-"""People give the grades: what they judge, where their labels are kept, and what is made of them.
+"""Judging: documents to label, the label store, and training on the labels.
 
-Documents: `pool.py` holds them with what raters see, `guidelines.py` says what the grades mean, `sample.py` chooses.
-The loop: `loop.py`, shown by the page (`web/`); `offers.py` says which documents or which list of a query a rater may
-get; `learning.py` trains on the labels, and `duels.py` compares a model with the baseline ranking.
-Labels: `store.py` keeps them and what a team says beside them (`database.py` is the file or server under it,
-`schema.py` its tables and their versions); `labels.py` has the values; `grades.py` makes one grade of several labels;
-`label_files.py` reads and writes files of labels, `transfer.py` takes labels from a store to files and back.
-What they are worth: `agreement.py`, and `admin.py` for the lead.
+Documents: `pool.py` (documents and what raters see), `guidelines.py` (the grading scale), `sample.py` (sampling).
+The loop: `loop.py`, shown by the page (`web/`); `offers.py` (which documents or lists a rater may get), `learning.py`
+(training), `side_by_side.py` (comparison with the baseline ranking).
+Labels: `store.py` (the label store), `database.py` (the file or server below it), `schema.py` (its tables and
+versions), `labels.py` (the values), `grades.py` (one grade from several labels), `label_files.py` (files of labels),
+`transfer.py` (export and import).
+Quality: `agreement.py` and `admin.py`.
 Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
 """
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_NAMES = {  # loaded when used: labels in files must not need the store's package
-    "pool": ("Pool", "read_pool"),
-    "labels": ("Label", "StoreError"),
-    "loop": ("Judging",),
-    "store": ("LabelStore",),
-    "label_files": ("read_labels",),
-    "transfer": ("export_labels", "import_labels"),
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+from rulerank._util.words import surface
 
-__all__ = list(_HOME)
+if TYPE_CHECKING:  # isort: off
+    from rulerank.judging.pool import Pool as Pool, read_pool as read_pool
+    from rulerank.judging.store import LabelStore as LabelStore
+    from rulerank.judging.labels import Label as Label, StoreError as StoreError
+    from rulerank.judging.loop import Judging as Judging
+    from rulerank.judging.label_files import read_labels as read_labels
+    from rulerank.judging.transfer import export_labels as export_labels, import_labels as import_labels
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rulerank.judging' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(importlib.import_module(f"rulerank.judging.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__ = surface(
+    __name__,
+    {
+        "pool": ("Pool", "read_pool"),
+        "store": ("LabelStore",),
+        "labels": ("Label", "StoreError"),
+        "loop": ("Judging",),
+        "label_files": ("read_labels",),
+        "transfer": ("export_labels", "import_labels"),
+    },
+)

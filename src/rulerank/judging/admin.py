@@ -1,4 +1,4 @@
-"""What the lead sees of the labels: counts by query and by rater, pages of tables, and all labels at a glance."""
+"""The admin's view of the labels: counts by query and rater, pages of tables, and an overview."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RaterCount(Plain):
 
 @dataclass(frozen=True, slots=True)
 class LabelOverview(Plain):
-    """All labels at a glance."""
+    """Counts of all labels, and the agreement of raters."""
 
     labelled: int
     cannot_judge: int
@@ -54,7 +54,7 @@ class LabelOverview(Plain):
     closeness: float
     queries: tuple[QueryCount, ...]
     raters: tuple[RaterCount, ...]
-    agreement: Coefficient  # Krippendorff's alpha of the people, the order of grades counting
+    agreement: Coefficient  # Krippendorff's alpha of the human raters, ordinal
 
 
 def count_queries(pool: Pool, current: CurrentLabels) -> tuple[QueryCount, ...]:
@@ -80,9 +80,9 @@ def count_queries(pool: Pool, current: CurrentLabels) -> tuple[QueryCount, ...]:
 
 
 def count_raters(pool: Pool, store: LabelStore, current: CurrentLabels) -> tuple[RaterCount, ...]:
-    """Count the labels of every rater who has given some, people and others."""
+    """Count the labels of every rater, human or not."""
     given: dict[str, list[int | None]] = defaultdict(list)
-    for row in current.by_row | current.by_judge:
+    for row in current.by_row | current.by_other_rater:
         for label in current.labels_of(row):
             given[label.rater].append(label.grade)
     counts = []
@@ -98,18 +98,18 @@ def _mean(grades: Sequence[int]) -> float | None:
 
 
 def alpha_of_people(current: CurrentLabels) -> Coefficient:
-    """Return how well all people agree, with an interval or why there is none."""
+    """Return Krippendorff's alpha of the human raters, with an interval or the reason for none."""
     given = ([label.grade for label in by.values()] for by in current.by_row.values())
     return krippendorff_alpha([[grade for grade in grades if grade is not None] for grades in given])
 
 
 def disputes_of(current: CurrentLabels) -> list[Dispute[int]]:
-    """Return the documents on which people disagree, by row, the largest dispute first; decided ones, too.
+    """Return the documents on which human raters disagree, by row, the largest first; decided ones too.
 
-    Behind them come those on which other judges, such as a language model, see it otherwise than the people.
+    After them come those on which only non-human raters, such as a language model, differ.
     """
     grades = {row: {label.rater: label.grade for label in current.labels_of(row)} for row in current.by_row}
-    return disputes(grades, current.counting.judges)
+    return disputes(grades, current.counting.other_raters)
 
 
 class Page(NamedTuple, Generic[Row]):
@@ -125,7 +125,7 @@ class Page(NamedTuple, Generic[Row]):
 
 
 def page_of(rows: Sequence[Row], page: int, rows_per_page: int) -> Page[Row]:
-    """Return a page of rows; one beyond the last is the last, and a table without rows has one page.
+    """Return a page of rows; numbers beyond the last page give the last, and an empty table has one page.
 
     >>> page_of("abcde", 2, 2)
     Page(rows='cd', found=5, page=2, pages=3)
@@ -138,7 +138,7 @@ def page_of(rows: Sequence[Row], page: int, rows_per_page: int) -> Page[Row]:
 
 
 ROWS_PER_PAGE = 50
-ORDERS: dict[str, Callable[[QueryCount], Any]] = {  # sorts keep the pool's order among equals
+ORDERS: dict[str, Callable[[QueryCount], Any]] = {  # ties keep the order of the pool
     "most labels": lambda row: -row.labelled,
     "fewest labels": lambda row: row.labelled,
     "highest mean grade": lambda row: (row.mean_grade is None, -(row.mean_grade or 0)),
@@ -149,7 +149,7 @@ USUAL_ORDER = "most labels"
 def page_of_queries(
     rows: Sequence[QueryCount], search: str = "", order: str = USUAL_ORDER, page: int = 1
 ) -> Page[QueryCount]:
-    """Return a page of the queries whose words or id hold all words of a search, whatever their case.
+    """Return a page of the queries whose text or id contains all words of a search, ignoring case.
 
     >>> rows = (QueryCount("7", "red tent", 9, 2, 0, 1.5), QueryCount("8", "blue tent", 9, 4, 0, 1.0))
     >>> [row.query for row in page_of_queries(rows, "TENT").rows], page_of_queries(rows, "red").found

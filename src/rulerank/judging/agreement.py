@@ -1,4 +1,4 @@
-"""How well raters agree: Krippendorff's alpha, Cohen's kappa, by rater, query and grade; and disputes."""
+"""Agreement of raters: Krippendorff's alpha, Cohen's kappa, by rater, query and grade; and disputes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from rulerank.judging.labels import Label, Pair, Plain
 Doc = TypeVar("Doc")
 
 NO_COMMON = "no document was graded by two raters"
-NO_SPREAD = "all grades are the same, so agreement by chance cannot be told from real agreement"
+NO_SPREAD = "all grades are the same, so agreement cannot be separated from chance"
 LEVEL = 0.9  # of intervals
 Z = 1.6448536269514722  # of the normal distribution, for this level
-LEAST_DOCS = 10  # below, no interval of a coefficient is to be believed
+LEAST_DOCS = 10  # minimum for the interval of a coefficient
 TOO_FEW = f"fewer than {LEAST_DOCS} documents: too few for an interval"
-NO_DIFFERENCE = "no two documents differ in agreement: an interval cannot be told"
+NO_DIFFERENCE = "all documents agree equally: no interval can be estimated"
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient(Plain):
-    """A coefficient of agreement: 1 is perfect, 0 what chance gives; with a reason where a part of it is not known.
+    """A coefficient of agreement, 1 for perfect and 0 for chance; with a reason if a part of it is unknown.
 
     >>> Coefficient(0.5, 12).to_dict()
     {'value': 0.5, 'n_docs': 12, 'low': None, 'high': None, 'reason': ''}
@@ -54,16 +54,16 @@ def cohen_kappa(first: Sequence[int], second: Sequence[int]) -> Coefficient:
         return Coefficient(None, len(first), reason=NO_SPREAD)
     from sklearn.metrics import cohen_kappa_score  # slow to load
 
-    grades = [*range(max(*first, *second) + 1)]  # all of them: weights go by how far apart two are
+    grades = [*range(max(*first, *second) + 1)]  # all grades: the weights use their distance
     return Coefficient(float(cohen_kappa_score(first, second, weights="quadratic", labels=grades)), len(first))
 
 
 def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> Coefficient:
     """Return Krippendorff's alpha and its 90 % interval; grades_by_doc: the grades each document got.
 
-    level: "ordinal", grades have an order; "nominal", they are equal or not. Documents with fewer than two grades tell
-    nothing about agreement and do not count. The interval is by leaving out one document at a time, the jackknife's
-    standard error with Student's t; too few documents, or none that differs from the others, give none.
+    level: "ordinal", grades have an order; "nominal", they are equal or not. Documents with fewer than two grades are
+    ignored. The interval uses the jackknife's standard error over documents with Student's t; there is none for too few
+    documents or if all agree equally.
 
     >>> found = krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]], "nominal")
     >>> round(found.value, 3), found.reason
@@ -79,7 +79,7 @@ def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ord
     counts = np.array([[unit.count(grade) for grade in grades] for unit in units], dtype=np.float64)
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs[:, range(len(grades)), range(len(grades))] -= counts
-    pairs /= (counts.sum(axis=1) - 1)[:, None, None]  # how often each pair of grades, as a share
+    pairs /= (counts.sum(axis=1) - 1)[:, None, None]  # share of each pair of grades
     value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
     if math.isnan(value):
         return Coefficient(None, n, reason=NO_SPREAD)
@@ -96,10 +96,10 @@ def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ord
 
 
 def _alphas(observed: Array, totals: Array, level: str) -> Array:
-    """Return alpha of each set of coincidences (n, grades, grades) and counts (n, grades); NaN: it is not defined."""
+    """Return alpha of each set of coincidences (n, grades, grades) and counts (n, grades); NaN if undefined."""
     if level == "nominal":
         distances = np.broadcast_to(1.0 - np.eye(totals.shape[1]), observed.shape)
-    else:  # as far apart as there are grades given between them, half of both ends
+    else:  # distance: the number of grades given in between, with half of both ends
         below = np.cumsum(totals, axis=1) - totals / 2
         distances = (below[:, :, None] - below[:, None, :]) ** 2
     expected = (totals[:, :, None] * totals[:, None, :] * distances).sum(axis=(1, 2))
@@ -109,7 +109,7 @@ def _alphas(observed: Array, totals: Array, level: str) -> Array:
 
 
 def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
-    """Return the grades by rater of the documents that two or more have graded; "cannot judge" is no grade."""
+    """Return the grades by rater of the documents that two or more have graded, without "cannot judge"."""
     docs: dict[Pair, dict[str, int]] = defaultdict(dict)
     for label in labels:
         if label.grade is not None:
@@ -119,23 +119,23 @@ def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Share(Plain):
-    """How often raters agree: the mean over documents, and its 90 % interval (Wilson's, a document being one trial).
+    """How often raters agree: the mean over documents, and its 90 % Wilson interval with one trial per document.
 
-    What a document adds lies between 0 and 1, so it varies at most as much as a yes or no: the interval is not too
-    narrow. Documents are taken to be independent of each other.
+    The values of documents lie between 0 and 1 and vary at most like a binary outcome, so the interval is conservative.
+    Documents are assumed to be independent.
 
     >>> Share.of([1.0, 1.0, 0.5]).to_dict()
     {'value': 0.833, 'low': 0.374, 'high': 0.977, 'n_docs': 3}
     """
 
-    value: float | None  # None: there is no document
+    value: float | None  # None: no document
     low: float | None
     high: float | None
     n_docs: int
 
     @classmethod
     def of(cls, shares: Sequence[float]) -> Share:
-        """Return the mean of what each document says, and its interval."""
+        """Return the mean over documents and its interval."""
         n = len(shares)
         if not n:
             return cls(None, None, None, 0)
@@ -154,26 +154,26 @@ class Part(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeAgreement(Plain):
-    """How well a judge who is no person agrees with the people, on the documents that both have graded."""
+class RaterAgreement(Plain):
+    """Agreement of a non-human rater with the human raters, on the documents that both have graded."""
 
-    judge: str
-    share: Share  # of documents with the very grade that people gave
-    weighted: Coefficient  # Cohen's kappa; the farther apart, the more they disagree
+    rater: str
+    share: Share  # of documents with the same grade
+    weighted: Coefficient  # Cohen's kappa, with quadratic weights
     n_labels: int
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementParts(Plain):
-    """Where raters agree and where they do not."""
+    """Agreement by rater, query and grade."""
 
-    raters: tuple[Part, ...]  # how often another rater of the document says the same
-    queries: tuple[Part, ...]  # how often two raters of a document say the same
-    grades: tuple[Part, ...]  # where one rater gave this grade: how often another did, too
+    raters: tuple[Part, ...]  # how often another rater of the document gives the same grade
+    queries: tuple[Part, ...]  # how often two raters of a document give the same grade
+    grades: tuple[Part, ...]  # if one rater gives this grade: how often another does too
 
 
 def agreement_parts(labels: Iterable[Label]) -> AgreementParts:
-    """Return how often raters say the same, by rater, by query and by grade; "cannot judge" is no grade.
+    """Return how often raters give the same grade, by rater, by query and by grade; ignores "cannot judge".
 
     >>> agreement_parts([]).raters
     ()
@@ -194,46 +194,46 @@ def agreement_parts(labels: Iterable[Label]) -> AgreementParts:
     return AgreementParts(raters, queries, grades)
 
 
-def judge_agreement(judge: str, given: Mapping[Doc, int], people: Mapping[Doc, int]) -> JudgeAgreement:
-    """Return how well a judge agrees with what the people came to; both give the grades of documents.
+def rater_agreement(rater: str, given: Mapping[Doc, int], people: Mapping[Doc, int]) -> RaterAgreement:
+    """Return how well a non-human rater agrees with the combined grades of the human raters.
 
-    >>> judge_agreement("gpt", {"a": 1, "b": 0, "c": 2}, {"a": 1, "b": 1}).share.value
+    >>> rater_agreement("gpt", {"a": 1, "b": 0, "c": 2}, {"a": 1, "b": 1}).share.value
     0.5
     """
     both = [doc for doc in given if doc in people]
     share = Share.of([float(given[doc] == people[doc]) for doc in both])
     weighted = cohen_kappa([given[doc] for doc in both], [people[doc] for doc in both])
-    return JudgeAgreement(judge, share, weighted, len(given))
+    return RaterAgreement(rater, share, weighted, len(given))
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute(Generic[Doc]):
-    """A document with different grades, by whom."""
+    """A document with different grades by rater."""
 
     doc: Doc
     grades: Mapping[str, int]  # by rater
     spread: int  # the highest grade minus the lowest
-    apart: float  # how far two raters are apart, on average over all pairs of them
+    apart: float  # mean difference over all pairs of raters
 
 
-def disputes(docs: Mapping[Doc, Mapping[str, int | None]], judges: Collection[str] = ()) -> list[Dispute[Doc]]:
-    """Return the documents whose raters gave different grades: the widest spread first, then the farthest apart.
+def disputes(docs: Mapping[Doc, Mapping[str, int | None]], other_raters: Collection[str] = ()) -> list[Dispute[Doc]]:
+    """Return the documents with different grades: the widest spread first, then the largest mean difference.
 
-    "Cannot be judged" is no grade. Of equal disputes the one with more raters comes first, then the order of docs.
-    judges: raters who are no people; what only they see otherwise than people comes behind what people differ on, and
-    a document that no person has graded is no dispute.
+    Ignores "cannot be judged". Of equal disputes the one with more raters comes first, then the order of docs.
+    other_raters: non-human ones; documents on which only they differ come last, and documents without a human grade are
+    left out.
 
     >>> docs = {"a": {"ann": 0, "bob": 1}, "b": {"ann": 2, "bob": 2}, "c": {"ann": 0, "bob": 3, "eve": 3}}
     >>> [(one.doc, one.spread) for one in disputes(docs)]
     [('c', 3), ('a', 1)]
-    >>> [one.doc for one in disputes(docs, judges=["eve", "ann"])]
+    >>> [one.doc for one in disputes(docs, other_raters=["eve", "ann"])]
     ['c', 'a']
     """
     people_agree: dict[Doc, bool] = {}
     found = []
     for doc, by_rater in docs.items():
         given = {rater: grade for rater, grade in by_rater.items() if grade is not None}
-        by_people = {grade for rater, grade in given.items() if rater not in judges}
+        by_people = {grade for rater, grade in given.items() if rater not in other_raters}
         if by_people and len(set(given.values())) > 1:
             people_agree[doc] = len(by_people) == 1
             gaps = [abs(a - b) for a, b in combinations(given.values(), 2)]

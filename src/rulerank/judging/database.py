@@ -1,4 +1,4 @@
-"""The file or database under a label store: opened, read and written in transactions, and its errors in words."""
+"""The file or database of a label store: connections, transactions and error messages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rulerank.judging.labels import ReadOnlyError, StoreError
 import sqlalchemy as sa
 from sqlalchemy import event
 
-LOCK_SECONDS = 30  # how long to wait for another process that is writing
-CONNECT_SECONDS = 10  # how long to wait for a server that does not answer
-ADVISORY_LOCK = 0x52554C45  # PostgreSQL's name for "this transaction writes labels"
+LOCK_SECONDS = 30  # to wait for another writing process
+CONNECT_SECONDS = 10  # to wait for the server
+ADVISORY_LOCK = 0x52554C45  # of transactions that write labels
 
 
 def open_engine(target: str | os.PathLike[str]) -> tuple[sa.Engine, str]:
-    """Connect to the store a path or URL names; return the engine and the name to use in messages."""
+    """Connect to a store by path or URL; return the engine and the name for messages."""
     url, name = _parse(os.fspath(target))
     if url.get_backend_name() == "sqlite":
         engine = sa.create_engine(url, connect_args={"timeout": LOCK_SECONDS}, max_overflow=-1)
@@ -43,7 +43,7 @@ def open_engine(target: str | os.PathLike[str]) -> tuple[sa.Engine, str]:
 
 
 def file_under(path: str | None) -> tuple[int, int] | None:
-    """Return what tells the file at a path from any other that may be put there; None: there is none."""
+    """Return the identity of the file at a path, to notice when it is replaced; None if there is none."""
     try:
         found = os.stat(path or "")
     except OSError:
@@ -52,7 +52,7 @@ def file_under(path: str | None) -> tuple[int, int] | None:
 
 
 def explain(error: sql.DatabaseError | UnicodeDecodeError, name: str) -> StoreError:
-    """Return the error a person can act on."""
+    """Return an error message that users can act on."""
     cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
     sign = next((sign for sign in (*NO_PERMISSION, *CAUSES) if sign in cause), None)
     kind = ReadOnlyError if sign in NO_PERMISSION else StoreError
@@ -63,19 +63,19 @@ NO_PERMISSION = {
     "readonly": "no permission to write this file",
     "permission denied": "no permission to do this in the database",
     "read-only transaction": "the database can only be read",
-    "unable to open": "cannot be opened: the folder must exist and be writable (copy a store that lies elsewhere)",
+    "unable to open": "cannot be opened: the folder must exist and be writable (copy the store to such a folder)",
 }
 LOCKED = f"another process has kept the store locked for {LOCK_SECONDS} s; end it or try again"
 CAUSES = {
-    "not a database": "this is no label store, nor any other SQLite file; name another",
+    "not a database": "this is not a label store (not an SQLite file); name another file",
     "malformed": "the file is damaged; restore a copy of it",
     "is full": "the disk is full, so the last change was not made; free some space",
     "disk I/O": "the disk failed, so the last change was not made",
     "locked": LOCKED,
     "lock timeout": LOCKED,
-    "decode": "the file is damaged: a name is no text; restore a copy of it",
-    "timeout expired": f"the server has not answered within {CONNECT_SECONDS} s; is it running?",
-    "connection": "cannot talk to the server; is it running?",
+    "decode": "the file is damaged: a name is not valid text; restore a copy of it",
+    "timeout expired": f"the server did not answer within {CONNECT_SECONDS} s; is it running?",
+    "connection": "cannot connect to the server; is it running?",
 }
 
 
@@ -87,7 +87,7 @@ def _parse(target: str) -> tuple[sa.URL, str]:
     try:
         url = sa.make_url(target)
     except (sa.exc.ArgumentError, ValueError):
-        raise DataError("this is no database URL; expected postgresql://user:password@host/database") from None
+        raise DataError("invalid database URL: expected postgresql://user:password@host/database") from None
     name = url.render_as_string(hide_password=True)
     backend = "postgresql" if url.drivername == "postgres" else url.get_backend_name()
     if backend == "sqlite" and url.database not in (None, "", ":memory:"):
@@ -98,13 +98,13 @@ def _parse(target: str) -> tuple[sa.URL, str]:
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
+    connection.isolation_level = None  # we send BEGIN ourselves
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError as error:  # two that open a new file at once do not wait for each other
+        except sqlite3.OperationalError as error:  # opening a new file does not wait
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
@@ -113,13 +113,13 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    # a writer takes the lock at once: one that finds out late cannot wait for it
+    # writers take the lock at once: SQLite cannot wait for it later in a transaction
     writes = connection.get_execution_options().get("writes")
-    driver: Any = connection.connection.driver_connection  # takes what cannot fail, in a fraction of the time
+    driver: Any = connection.connection.driver_connection  # bypasses SQLAlchemy, which is much slower
     if not writes:
         driver.execute("BEGIN")
         return
-    # the disk gets a claim with the next label: it is there after a kill, and after a power loss everyone asks anew
+    # a claim need not survive a power loss: the disk gets it with the next label
     driver.execute(f"PRAGMA synchronous = {'NORMAL' if writes == 'for now' else 'FULL'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
@@ -136,7 +136,7 @@ def _begin_postgres(connection: sa.Connection) -> None:
 
 
 class Database:
-    """What a label store stands on: one SQLite file or one PostgreSQL database."""
+    """The base of a label store: one SQLite file or one PostgreSQL database."""
 
     def __init__(
         self, target: str | os.PathLike[str], *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -158,7 +158,7 @@ class Database:
             raise
 
     def _open(self) -> str:
-        """Make the tables or bring them up where that is needed; return what tells this store from every other."""
+        """Create or upgrade the tables if needed; return the identity of the store."""
         with self._read() as connection:
             version = sql.version_of(connection, self.name)
         if version != sql.VERSION:
@@ -169,19 +169,19 @@ class Database:
                 if version is None:
                     raise
                 raise ReadOnlyError(
-                    f"{self.name}: this label store has version {version}, and bringing it up to version {sql.VERSION} "
-                    "writes it: copy it to where you may write"
+                    f"{self.name}: this label store has version {version} and must be upgraded to {sql.VERSION}: "
+                    "copy it to a writable folder"
                 ) from None
         with self._read() as connection:
             return str(connection.execute(sa.select(sql.STORE.c.identity)).scalar_one())
 
     def check_writable(self) -> None:
-        """Say so now if labels can only be read."""
+        """Raise an error if the store is read-only."""
         with self._write() as connection:
             connection.execute(sql.TOUCH)
 
     def close(self) -> None:
-        """Let go of the file or the server; nothing needs saving."""
+        """Close the connections; everything is saved already."""
         self._closed = True
         self._engine.dispose()
 
@@ -199,16 +199,16 @@ class Database:
 
     @contextmanager
     def _write(self, lasting: str = "for good") -> Iterator[sa.Connection]:
-        # threads queue here: those that wait for SQLite's own lock sleep longer and longer
+        # threads queue here: waiting for SQLite's own lock is slower
         if not self._turn.acquire(timeout=LOCK_SECONDS):
             raise StoreError(f"{self.name}: {LOCKED}")
         try:
             with self._transaction(self._engine.execution_options(writes=lasting)) as connection:
                 if self._file is not None and file_under(self._path) != self._file:
-                    # SQLite would go on writing, beside the file that was moved and to where nobody looks
+                    # SQLite would continue to write to the file that was moved
                     raise StoreError(
                         f"{self.name}: this file was moved or replaced while it was open, so the last change was not "
-                        f"made; move it back: earlier labels are partly in {os.path.basename(self._path)}-wal beside it"
+                        f"made; move it back: some earlier labels are in {os.path.basename(self._path)}-wal beside it"
                     )
                 yield connection
         finally:
@@ -221,7 +221,7 @@ class Database:
         try:
             with engine.begin() as connection:
                 yield connection
-        except (sql.DatabaseError, UnicodeDecodeError) as error:  # SQLite's own messages may hold damaged names
+        except (sql.DatabaseError, UnicodeDecodeError) as error:  # SQLite's messages may contain damaged names
             raise explain(error, self.name) from error
 
     def _now(self) -> datetime:

@@ -1,7 +1,7 @@
-"""From labels to grades: several raters' labels of a document become one, what the lead has decided counts first.
+"""From labels to grades: combine the labels of several raters; the admin's decisions come first.
 
-`combine` has the ways, `RaterModel` learns how reliable raters are, `Counting` is what counts now, and
-`CurrentLabels` keeps the grades of a pool up with its store.
+`combine` has the methods, `RaterModel` estimates the reliability of raters, `Counting` holds the current settings and
+decisions, and `CurrentLabels` keeps the grades of a pool in sync with its store.
 """
 
 from __future__ import annotations
@@ -25,26 +25,24 @@ if TYPE_CHECKING:
 
 Doc = TypeVar("Doc")
 
-STEPS = 100  # of the expectation and maximisation; it stops before when nothing changes
+STEPS = 100  # of expectation maximisation at most
 CLOSE = 1e-9
-PRIOR_RIGHT = 8.0  # judgements' worth of "gives the true grade" of each rater, before any is seen
-PRIOR_WRONG = 2.0  # the same of "gives another grade"
-PRIOR_TABLE = 10.0  # judgements' worth of "as the one number says" in each row of a rater's table
-GROWTH = 1.1  # how many more labels there must be until a model of the raters is learned again
+PRIOR_RIGHT = 8.0  # prior count of correct judgements per rater
+PRIOR_WRONG = 2.0  # prior count of wrong judgements per rater
+PRIOR_TABLE = 10.0  # prior count per row of a rater's confusion matrix, from the single reliability
+GROWTH = 1.1  # growth of the number of labels after which the rater model is fitted again
 
 
 def combine(
     docs: Mapping[Doc, Mapping[str, int | None]], how: str = "median", decided: Mapping[Doc, int | None] | None = None
 ) -> dict[Doc, int]:
-    """Return the grade of every document that somebody could grade and on which the raters' median is a grade.
+    """Return the combined grade of every document that has one.
 
     docs: the grades of each document by rater; None: cannot be judged.
-    how: "median", and no grade where it falls between two, as of 0 and 1; "mean", rounded to the nearest grade, a half
-        down; "majority", of equally frequent grades the one nearest to the median; "reliability", the most probable
-        grade by how often each rater seems to be right; "dawid-skene", the same with a table of grades for each rater
-        (`RaterModel`).
-    decided: what the lead has said of some documents, which counts whatever raters say (None: cannot be judged); models
-        of raters learn from it.
+    how: "median", without a grade if it falls between two, such as 0 and 1; "mean", rounded, halves down; "majority",
+        of equally frequent grades the one nearest to the median; "reliability", the most probable grade with one
+        reliability per rater; "dawid-skene", the same with a confusion matrix per rater (`RaterModel`).
+    decided: the admin's decisions, which override the raters (None: cannot be judged); rater models use them as known.
 
     >>> docs = {"a": {"ann": 0, "bob": 3, "eve": 3}, "b": {"ann": 1, "bob": None}, "c": {"bob": None}}
     >>> combine(docs), combine(docs, "mean"), combine(docs, "majority")
@@ -58,14 +56,15 @@ def combine(
     decided = decided or {}
     given = _graded(docs)
     if how in MODELS and given:
-        found: Mapping[Doc, int | None] = MODELS[how](given, _graded_by_lead(decided)).grades(given)
+        known = {doc: grade for doc, grade in decided.items() if grade is not None}
+        found: Mapping[Doc, int | None] = MODELS[how](given, known).grades(given)
     else:
         found = {doc: ONE_BY_ONE[how](by.values()) for doc, by in given.items()}
     return {doc: grade for doc, grade in {**found, **decided}.items() if grade is not None}
 
 
 def median_grade(grades: Iterable[int]) -> int | None:
-    """Return the median of grades; None where it falls between two: of two who say 0 and 1 neither is more right.
+    """Return the median of grades; None if it falls between two grades.
 
     >>> median_grade([3]), median_grade([0, 2, 4]), median_grade([1, 3]), median_grade([0, 1])
     (3, 2, 2, None)
@@ -77,7 +76,7 @@ def median_grade(grades: Iterable[int]) -> int | None:
 def _mean(grades: Iterable[int]) -> int:
     given = [*grades]
     total, n = 2 * sum(given) - len(given), 2 * len(given)
-    return -(-total // n)  # the smallest whole number from mean - 1/2 on: a half goes down
+    return -(-total // n)  # rounds halves down
 
 
 def _majority(grades: Iterable[int]) -> int:
@@ -87,24 +86,19 @@ def _majority(grades: Iterable[int]) -> int:
 
 
 def _graded(docs: Mapping[Doc, Mapping[str, int | None]]) -> dict[Doc, dict[str, int]]:
-    """Return the grades of the documents that have some."""
+    """Return the grades by rater of the documents that have any."""
     given = {doc: {rater: grade for rater, grade in by.items() if grade is not None} for doc, by in docs.items()}
     return {doc: by for doc, by in given.items() if by}
 
 
-def _graded_by_lead(decided: Mapping[Doc, int | None]) -> dict[Doc, int]:
-    return {doc: grade for doc, grade in decided.items() if grade is not None}
-
-
 @dataclass(frozen=True, eq=False)
 class RaterModel:
-    """Which grades each rater gives to documents of each true grade; the truth is not known, or of few documents only.
+    """Estimates which grades each rater gives to documents of each true grade (A. Dawid and A. Skene, 1979).
 
-    The model of A. Dawid and A. Skene (1979), fitted by expectation and maximisation. `fit` has one number a rater: how
-    often the true grade is given, all others being alike; ten judgements' worth of "mostly right" for each, so that one
-    who judged little is not believed to be perfect or useless, and nobody is believed to be right less often than by
-    chance. With tables it goes on from there with a table of grades for each rater; every row of it has ten judgements'
-    worth of what that number says: a rater who is always too kind is understood, one who judged little is not misread.
+    Fitted by expectation maximisation. `fit` estimates one reliability per rater, the share of correct grades, with
+    errors spread evenly over the other grades. A prior of ten judgements keeps raters with few labels from looking
+    perfect or useless, and no rater is below chance. With tables it then estimates a confusion matrix per rater, with
+    ten prior judgements per row from the reliability: it corrects raters who are systematically lenient or strict.
 
     >>> docs = {doc: {"ann": doc % 2, "bob": doc % 2, "eve": 1 - doc % 2 if doc < 6 else doc % 2} for doc in range(20)}
     >>> model = RaterModel.fit(docs)
@@ -121,65 +115,60 @@ class RaterModel:
     def fit(
         cls, docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int] | None = None, *, tables: bool = False
     ) -> RaterModel:
-        """Learn from the grades of each document by rater; known: true grades of some; tables: a table a rater."""
-        return _fit(docs, known or {}, tables=tables)
+        """Fit one reliability per rater and, with tables, from there one matrix per rater; known: some true grades."""
+        if not docs:
+            raise DataError("no labels to estimate the reliability of raters from")
+        true = {doc: grade for doc, grade in (known or {}).items() if doc in docs}
+        levels = tuple(sorted({grade for by in docs.values() for grade in by.values()} | {*true.values()}))
+        raters = tuple(sorted({rater for by in docs.values() for rater in by}))
+        triples = _triples(docs, levels, raters)
+        sure = np.full((len(docs), len(levels)), np.nan)  # rows of NaN where the true grade is unknown
+        for number, doc in enumerate(docs):
+            if doc in true:
+                sure[number] = [grade == true[doc] for grade in levels]
+
+        def climb(truth: Array, maximise: Callable[[Array], Array]) -> RaterModel:
+            """Iterate from P(true grade) of each document until convergence."""
+            last = np.full(truth.shape, np.inf)
+            for _ in range(STEPS + 1):
+                truth = np.where(np.isnan(sure), truth, sure)
+                shares = (truth.sum(axis=0) + 1) / (len(truth) + truth.shape[1])
+                model = cls(levels, raters, shares, maximise(truth))
+                if np.abs(truth - last).max() < CLOSE:
+                    break
+                last, truth = truth, _expect(model.shares, model.tables, triples, len(docs))
+            return model
+
+        truth = np.zeros(sure.shape)  # starts with the shares of a document's grades
+        np.add.at(truth, (triples[:, 0], triples[:, 2]), 1.0)
+        model = climb(truth / truth.sum(axis=1, keepdims=True), lambda truth: _numbers(truth, triples, len(raters)))
+        if not tables:
+            return model
+        prior, truth = PRIOR_TABLE * model.tables, _expect(model.shares, model.tables, triples, len(docs))
+        return climb(truth, lambda truth: _tables(truth, triples, prior))
 
     @property
     def right(self) -> Array:
-        """How often each rater gives the true grade, float64 (n_raters,)."""
+        """Share of correct grades of each rater, float64 (n_raters,)."""
         found: Array = np.einsum("rkk,k->r", self.tables, self.shares)
         return found
 
     def grades(self, docs: Mapping[Doc, Mapping[str, int]]) -> dict[Doc, int]:
-        """Return the most probable grade of each document; of equally probable ones the lowest."""
+        """Return the most probable grade of each document, the lowest of equally probable ones."""
         truth = self.probabilities(docs)
         best = np.argmax(truth > truth.max(axis=1, keepdims=True) - CLOSE, axis=1)
         return {doc: self.levels[place] for doc, place in zip(docs, best, strict=True)}
 
     def probabilities(self, docs: Mapping[Doc, Mapping[str, int]]) -> Array:
-        """Return how probable each true grade of each document is, float64 (n_docs, n_levels).
+        """Return the probability of each true grade of each document, float64 (n_docs, n_levels).
 
-        A rater or a grade that the model has not met says nothing.
+        Unknown raters and grades are ignored.
         """
         return _expect(self.shares, self.tables, _triples(docs, self.levels, self.raters), len(docs))
 
 
-def _fit(docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int], *, tables: bool) -> RaterModel:
-    """Learn one number a rater and then, from there, a table a rater."""
-    if not docs:
-        raise DataError("there are no labels to learn from how reliable raters are")
-    true = {doc: known[doc] for doc in docs if doc in known}
-    levels = tuple(sorted({grade for by in docs.values() for grade in by.values()} | {*true.values()}))
-    raters = tuple(sorted({rater for by in docs.values() for rater in by}))
-    triples = _triples(docs, levels, raters)
-    sure = np.full((len(docs), len(levels)), np.nan)  # rows of NaN where the truth is not known
-    for number, doc in enumerate(docs):
-        if doc in true:
-            sure[number] = [grade == true[doc] for grade in levels]
-
-    def climb(truth: Array, maximise: Callable[[Array], Array]) -> RaterModel:
-        """Go on from P(true grade) of each document until nothing changes."""
-        last = np.full(truth.shape, np.inf)
-        for _ in range(STEPS + 1):
-            truth = np.where(np.isnan(sure), truth, sure)
-            shares = (truth.sum(axis=0) + 1) / (len(truth) + truth.shape[1])
-            model = RaterModel(levels, raters, shares, maximise(truth))
-            if np.abs(truth - last).max() < CLOSE:
-                break
-            last, truth = truth, _expect(model.shares, model.tables, triples, len(docs))
-        return model
-
-    truth = np.zeros(sure.shape)  # at first the shares of a document's grades
-    np.add.at(truth, (triples[:, 0], triples[:, 2]), 1.0)
-    model = climb(truth / truth.sum(axis=1, keepdims=True), lambda truth: _numbers(truth, triples, len(raters)))
-    if not tables:
-        return model
-    prior, truth = PRIOR_TABLE * model.tables, _expect(model.shares, model.tables, triples, len(docs))
-    return climb(truth, lambda truth: _tables(truth, triples, prior))
-
-
 def _numbers(truth: Array, triples: Array, n_raters: int) -> Array:
-    """Return the tables of raters of whom one number is known, by P(true grade) of each document."""
+    """Return the matrices from one reliability per rater, given P(true grade) of each document."""
     doc, rater, grade = triples.T
     n_levels = truth.shape[1]
     hits = np.bincount(rater, weights=truth[doc, grade], minlength=n_raters) + PRIOR_RIGHT
@@ -192,7 +181,7 @@ def _numbers(truth: Array, triples: Array, n_raters: int) -> Array:
 
 
 def _tables(truth: Array, triples: Array, prior: Array) -> Array:
-    """Return the tables of raters by P(true grade) of each document, and counts to begin with."""
+    """Return the matrices of raters, given P(true grade) of each document and prior counts."""
     doc, rater, grade = triples.T
     n_levels = truth.shape[1]
     places = rater * n_levels + grade
@@ -235,58 +224,56 @@ MODELS: dict[str, Callable[..., RaterModel]] = {
 
 
 class Counting(NamedTuple):
-    """What turns labels into grades.
+    """Settings, kinds of raters and decisions, which turn labels into grades.
 
-    People's labels of a document become one grade as `settings.combine` says; what the lead has decided counts instead.
-    Labels of other judges are never among them: `others` has those of the judges that count in training.
+    Labels of human raters are combined by `settings.combine`; the admin's decisions override them. Labels of non-human
+    raters are kept apart: `CurrentLabels.others` has those that training uses.
     """
 
     settings: Settings = Settings()
-    judges: Mapping[str, str] = {}  # raters who are no people, and what they are
-    decided: Mapping[Pair, int | None] = {}  # by the lead; None: cannot be judged
+    other_raters: Mapping[str, str] = {}  # non-human raters and their kinds
+    decided: Mapping[Pair, int | None] = {}  # by the admin; None: cannot be judged
 
     @classmethod
     def now(cls, store: LabelStore) -> Counting:
-        """Return what counts now."""
+        """Return the current state of a store."""
         decided = {(one.query, one.doc): one.grade for one in store.decisions()}
-        return cls(store.settings(), store.judges(), decided)
+        return cls(store.settings(), store.other_raters(), decided)
 
     @property
-    def training_judges(self) -> list[str]:
-        """The raters who are no people and yet count in training."""
-        return [judge for judge in self.settings.training_judges if judge in self.judges]
+    def training_raters(self) -> list[str]:
+        """The non-human raters that training uses."""
+        return [rater for rater in self.settings.training_raters if rater in self.other_raters]
 
     def people(self, labels: Iterable[Label]) -> dict[Pair, dict[str, int | None]]:
-        """Return the grades of each document by the people who judged it."""
+        """Return the grades of each document by human rater."""
         given: dict[Pair, dict[str, int | None]] = {}
         for label in labels:
-            if label.rater not in self.judges:
+            if label.rater not in self.other_raters:
                 given.setdefault((label.query, label.doc), {})[label.rater] = label.grade
         return given
 
     def grades(self, labels: Iterable[Label], how: str | None = None) -> dict[Pair, int]:
-        """Return the grade of every document that people or the lead could grade; how: another way to combine."""
+        """Return the grade of every document that has one; how: overrides `settings.combine`."""
         return combine(self.people(labels), how or self.settings.combine, self.decided)
 
     def sentence(self) -> str:
-        """Say how labels become grades.
+        """Return how labels become grades, in words.
 
         >>> print(Counting(Settings(combine="majority")).sentence())
-        A document that several people judged has what most raters say; what the lead has decided counts first.
+        If several raters judged a document, its grade is the majority. Decisions of the admin override it.
         """
         how = COMBINATIONS[self.settings.combine]
-        text = f"A document that several people judged has {how}; what the lead has decided counts first."
-        if not self.judges:
+        text = f"If several raters judged a document, its grade is {how}. Decisions of the admin override it."
+        if not self.other_raters:
             return text
-        names = ", ".join(self.training_judges)
-        trains = f"{names}, with intercepts of their own" if names else "none of them"
-        return (
-            f"{text} Labels of other judges ({', '.join(sorted(self.judges))}) are no people's; in training: {trains}."
-        )
+        names = ", ".join(self.training_raters)
+        trains = f"training uses {names}, with separate intercepts" if names else "training does not use them"
+        return f"{text} Labels of non-human raters ({', '.join(sorted(self.other_raters))}) are kept apart; {trains}."
 
 
 def grades_of(labels: Iterable[Label], raters: Iterable[str]) -> dict[str, dict[Pair, int]]:
-    """Return the grades that raters gave, by rater."""
+    """Return the grades of these raters, by rater."""
     given: dict[str, dict[Pair, int]] = {rater: {} for rater in raters}
     for label in labels:
         if label.rater in given and label.grade is not None:
@@ -295,11 +282,11 @@ def grades_of(labels: Iterable[Label], raters: Iterable[str]) -> dict[str, dict[
 
 
 class CurrentLabels:
-    """Every current label by row and rater, and the grade that each row has by them and by the lead.
+    """The current labels by row and rater, and the combined grade of each row.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
+    >>> pool = Pool(rr.datasets.make_ranking(n_queries=2, docs_per_query=3, seed=0))
     >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
     ...     label = store.add(*pool.pairs[4], 2, "ann")
     ...     current = CurrentLabels(pool, store)
@@ -310,55 +297,57 @@ class CurrentLabels:
 
     def __init__(self, pool: Pool, store: LabelStore) -> None:
         self._pool, self._store = pool, store
-        self.state: State | None = None  # of the store when labels were last read
+        self.state: State | None = None  # of the store at the last sync
         self.counting = Counting()
         self._forget()
 
     def _forget(self) -> None:
-        self.by_row: dict[int, dict[str, Label]] = {}  # row -> person -> label, rows in the order of their first label
-        self.by_judge: dict[int, dict[str, Label]] = {}  # the same of raters who are no people
-        self.decided: dict[int, int | None] = {}  # by the lead
+        self.by_row: dict[
+            int, dict[str, Label]
+        ] = {}  # row -> human rater -> label, rows in the order of their first label
+        self.by_other_rater: dict[int, dict[str, Label]] = {}  # the same of non-human raters
+        self.decided: dict[int, int | None] = {}  # by the admin
         self.grades: dict[int, int] = {}  # of each row, in the order of the first grade
         self.elsewhere: set[tuple[str, str, str]] = set()  # (query, doc, rater) of labels not in the pool
-        self._n_labels = self._n_modelled = 0  # now, and when a model of the raters was learned, if one combines labels
+        self._n_labels = self._n_modelled = 0  # now, and when the rater model was last fitted
 
     @property
     def beyond(self) -> set[int]:
-        """The rows that somebody has judged and that have no grade."""
+        """The rows that are judged and have no grade."""
         return self.judged - self.grades.keys()
 
     @property
     def undecided(self) -> set[int]:
-        """The rows that people have graded and that have no grade, their median falling between two."""
+        """The rows that human raters have graded and that have no grade: their median falls between two grades."""
         return {*self._people(self.by_row.keys() - self.grades.keys() - self.decided.keys())}
 
     @property
     def judged(self) -> set[int]:
-        """The rows that a person has judged or the lead has decided."""
+        """The rows that a human rater has judged or the admin has decided."""
         return self.by_row.keys() | self.decided.keys()
 
     def labels_of(self, row: int) -> list[Label]:
-        """Return what people and other judges say of a document, in the order of time."""
-        given = self.by_row.get(row, {}) | self.by_judge.get(row, {})
+        """Return all labels of a document, oldest first."""
+        given = self.by_row.get(row, {}) | self.by_other_rater.get(row, {})
         return sorted(given.values(), key=lambda label: label.id)
 
-    def grades_of(self, judges: Iterable[str]) -> dict[str, dict[int, int]]:
-        """Return the grades that raters who are no people have given, by judge and row."""
-        given: dict[str, dict[int, int]] = {judge: {} for judge in judges}
-        for row, by in self.by_judge.items():
-            for judge, label in by.items():
-                if judge in given and label.grade is not None:
-                    given[judge][row] = label.grade
+    def grades_of(self, raters: Iterable[str]) -> dict[str, dict[int, int]]:
+        """Return the grades of non-human raters, by rater and row."""
+        given: dict[str, dict[int, int]] = {rater: {} for rater in raters}
+        for row, by in self.by_other_rater.items():
+            for rater, label in by.items():
+                if rater in given and label.grade is not None:
+                    given[rater][row] = label.grade
         return given
 
     def others(self) -> dict[str, dict[int, int]]:
-        """Return the grades of the judges that count in training, by judge and row."""
-        return {judge: given for judge, given in self.grades_of(self.counting.training_judges).items() if given}
+        """Return the grades of the non-human raters that training uses, by rater and row."""
+        return {rater: given for rater, given in self.grades_of(self.counting.training_raters).items() if given}
 
     def sync(self, state: State, *, exact: bool = False) -> None:
-        """Read the labels that have come until the store had this state; all of them when one was withdrawn.
+        """Read the labels up to this state of the store; all of them if one was withdrawn.
 
-        exact: learn a model of the raters, where labels are combined by one, from all of them.
+        exact: if labels are combined by a rater model, fit it to all of them.
         """
         if state != self.state:
             before, counting = self.state, self.counting
@@ -378,14 +367,14 @@ class CurrentLabels:
             self._settle(())
 
     def _take(self, labels: Iterable[Label]) -> set[int]:
-        """Note labels, and return the rows that people gave some."""
+        """Record labels, and return the rows with new labels of human raters."""
         changed: set[int] = set()
         for label in labels:
             row = self._pool.rows.get((label.query, label.doc))
             if row is None:
                 self.elsewhere.add((label.query, label.doc, label.rater))
-            elif label.rater in self.counting.judges:
-                self.by_judge.setdefault(row, {})[label.rater] = label
+            elif label.rater in self.counting.other_raters:
+                self.by_other_rater.setdefault(row, {})[label.rater] = label
             else:
                 self.by_row.setdefault(row, {})[label.rater] = label
                 self._n_labels += 1
@@ -393,7 +382,7 @@ class CurrentLabels:
         return changed
 
     def _settle(self, changed: Collection[int]) -> None:
-        """Find the grades of rows. A model of raters is learned again when labels have grown; till then, the median."""
+        """Update the grades of rows. A rater model is fitted again after enough new labels; until then: the median."""
         how = self.counting.settings.combine
         if how in MODELS:
             if self._n_labels > GROWTH * self._n_modelled:
@@ -408,7 +397,7 @@ class CurrentLabels:
                 self.grades[row] = found[row]
 
     def _people(self, rows: Iterable[int]) -> dict[int, dict[str, int]]:
-        """Return the grades of rows by person, of those that have some."""
+        """Return the grades of rows by human rater."""
         return _graded({row: {who: one.grade for who, one in self.by_row.get(row, {}).items()} for row in rows})
 
     def _first_label(self, row: int) -> int:

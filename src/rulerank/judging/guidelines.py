@@ -1,4 +1,4 @@
-"""What each grade means: what raters see beside the buttons, and which grades there are."""
+"""The grading scale: grades, their names and descriptions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rulerank.errors import ReadError
 
-NAMES = {  # the words on the buttons, by the highest grade
+NAMES = {  # names on the buttons, by the highest grade
     1: ("not relevant", "relevant"),
     2: ("not relevant", "relevant", "highly relevant"),
     3: ("not relevant", "marginal", "relevant", "highly relevant"),
     4: ("bad", "fair", "good", "excellent", "perfect"),
 }
-USUAL = 4  # the highest grade where nobody says otherwise
-HIGHEST = 9  # a key each
+USUAL = 4  # the default highest grade
+HIGHEST = 9  # one key per grade
 LONGEST_NAME = 24  # characters, on a button
 GRADE_LINE = re.compile(r"(\d+)\s*:\s*(.*)")
 DASH = re.compile(r"\s+[-\N{EN DASH}\N{EM DASH}]\s+")
@@ -23,7 +23,7 @@ DASH = re.compile(r"\s+[-\N{EN DASH}\N{EM DASH}]\s+")
 
 @dataclass(frozen=True, slots=True)
 class GradeText:
-    """One grade: its number, the word on its button, and what it takes to give it."""
+    """One grade: its number, the name on its button, and its description."""
 
     grade: int
     name: str
@@ -32,7 +32,7 @@ class GradeText:
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
-    """What the raters are told: a text for all, and one per grade; there are no other grades."""
+    """An introduction for raters, and the grades."""
 
     intro: str
     grades: tuple[GradeText, ...]
@@ -43,7 +43,7 @@ class Guidelines:
 
 
 def default_guidelines(max_grade: int) -> Guidelines:
-    """Return the words for the buttons when there is no file.
+    """Return the default names of the grades.
 
     >>> [text.name for text in default_guidelines(2).grades]
     ['not relevant', 'relevant', 'highly relevant']
@@ -53,7 +53,7 @@ def default_guidelines(max_grade: int) -> Guidelines:
 
 
 def read_guidelines(path: str | Path, max_grade: int | None = None) -> Guidelines:
-    """Read guidelines from a text file; max_grade: the highest grade where the file names none."""
+    """Read guidelines from a text file; max_grade: the highest grade if the file has no grades."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -62,10 +62,9 @@ def read_guidelines(path: str | Path, max_grade: int | None = None) -> Guideline
 
 
 def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<guidelines>") -> Guidelines:
-    """Read guidelines: lines `GRADE: name - meaning`, each until the next; what comes before is for all grades.
+    """Parse guidelines: an introduction, then `GRADE: name - description` per grade, each until the next.
 
-    The grades that have a line are those that can be given. Without a dash, a short text is the name and a long one the
-    meaning.
+    Only these grades can be given. Without a dash, a short text is the name and a long one the description.
 
     >>> found = parse_guidelines("Think of a student.\\n0: no\\n1: yes - On topic,\\n  in part.")
     >>> found.intro, found.max_grade, found.grades[1]
@@ -88,9 +87,9 @@ def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<gu
     usual = default_guidelines(len(words) - 1 if words else max_grade or USUAL)
     texts = []
     for grade, lines in sorted(words.items()):
-        said = " ".join(filter(None, lines))
-        name, *meaning = DASH.split(said, maxsplit=1)
-        if len(name) > LONGEST_NAME:  # a dash in a sentence ends no name
-            name, meaning = usual.grades[grade].name, [said]
+        text = " ".join(filter(None, lines))
+        name, *meaning = DASH.split(text, maxsplit=1)
+        if len(name) > LONGEST_NAME:  # the dash belongs to a sentence
+            name, meaning = usual.grades[grade].name, [text]
         texts.append(GradeText(grade, name, "".join(meaning)))
     return Guidelines("\n".join(intro).strip(), tuple(texts) or usual.grades)

@@ -1,4 +1,4 @@
-"""Labels in files: people's grades of a pool's documents and those of other judges are read, chosen ones written."""
+"""Files of labels: read the grades of human and non-human raters, write samples to judge."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import ids
-from rulerank.io.doc_names import require_docids
-from rulerank.io.formats import HEAD, detect, read_found, write_any
-from rulerank.io.streams import NamedBytes, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, read_frame
+from rulerank.io.columns import ids, require_docids
+from rulerank.io.files import NamedBytes, read_bytes
+from rulerank.io.formats import HEAD, detect, read_data_file, write_any
+from rulerank.io.frames import TABLE_FORMATS, read_frame
 from rulerank.io.trec import Qrels, write_qrels
 from rulerank.judging.grades import Counting, median_grade
 from rulerank.judging.guidelines import HIGHEST
@@ -29,68 +28,68 @@ from rulerank.judging.pool import Pool
 from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counted_rows, usual_unjudged
 
 COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
-FORMATS = {"csv": ".csv", "qrels": ".qrels", "letor": ".txt"}  # and the ending that means it
-SQLITE = b"SQLite format 3\0"  # how the file of a label store begins
-HOW_TO_COUNT = "--raters {} counts them in, with intercepts of their own"
+FORMATS = {"csv": ".csv", "qrels": ".qrels", "letor": ".txt"}  # and their endings
+SQLITE = b"SQLite format 3\0"  # first bytes of a label store
+HOW_TO_COUNT = "--raters {} uses them, with separate intercepts"
 
 
-RARE = 0.05  # share of the labels up to which a grade may be a slip
+RARE = 0.05  # share of the labels up to which a grade may be a typing error
 Given = tuple[str, str, int | None, str]  # query, doc, grade (None: cannot be judged), rater
 
 
 class GivenLabels(NamedTuple):
-    """The labels of a file that count, by row of a pool, in the order of the file."""
+    """The labels of a file that are used, by row of a pool, in the order of the file."""
 
     people: dict[int, int]  # row -> grade
-    others: dict[str, dict[int, int]]  # judge -> row -> grade: of those that were named
-    n_left_out: int = 0  # labels of judges that were not
-    queries: frozenset[str] = frozenset()  # that have labels, of documents outside the pool too
+    others: dict[str, dict[int, int]]  # non-human rater -> row -> grade, of the requested raters
+    n_left_out: int = 0  # labels of the other non-human raters
+    queries: frozenset[str] = frozenset()  # with labels, also of documents outside the pool
 
     def labelled(self, pool: Dataset) -> Dataset:
-        """Return the graded documents; one that people and judges graded is there several times."""
+        """Return the graded documents; one that human and non-human raters graded is repeated."""
         pairs = [pair for grades in (self.people, *self.others.values()) for pair in sorted(grades.items())]
         rows, grades = (np.array(column) for column in zip(*pairs, strict=True))
         return replace(pool[rows], y=grades, base=None)
 
 
 class EachLabel(NamedTuple):
-    """Every label of a table that says who gave it."""
+    """Every label of a table, with its rater."""
 
     labels: list[Given]
-    kinds: dict[str, str]  # what raters are, if the table says so
+    kinds: dict[str, str]  # of raters, if the table has them
 
 
 def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
-    """Return people's grade of each row of a pool that a file has one for, in the order of the file.
+    """Return the human raters' grades of a file, by row of the pool, in the order of the file.
 
-    A document that several lines grade differently, as those of several raters do, has the median; where that falls
-    between two grades, it has none. A warning counts both. Of a label store (.db, or a URL), its settings say how.
-    Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
-    strict: a document that is not in the pool is a mistake; otherwise it is passed over.
+    A document with several different grades gets the median, or no grade if the median falls between two grades; a
+    warning counts both. A label store (.db, or a URL) combines labels by its settings. Labels of non-human raters, by a
+    column `kind` next to `rater`, are left out with a warning.
+    strict: a document that is not in the pool is an error; if False, it is ignored.
     """
     return read_given(pool, source, strict=strict).people
 
 
-def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str] = (), let_in: str = "") -> GivenLabels:
-    """Return the labels of a file: people's as `read_labels` does, and beside them those of the judges that are named.
+def read_given(pool: Pool, source: str, *, strict: bool, raters: Collection[str] = (), let_in: str = "") -> GivenLabels:
+    """Return the labels of a file: of human raters as `read_labels` does, and of these non-human raters.
 
-    let_in: how other judges could be let in, with {} for their names, to be said where some are left out.
+    let_in: how to use other non-human raters, with {} for their names; for the warning about left-out labels.
     """
-    if Path(source).is_file() and not Path(source).stat().st_size and not judges:
-        return GivenLabels({}, {})  # nothing was chosen
+    if Path(source).is_file() and not Path(source).stat().st_size and not raters:
+        return GivenLabels({}, {})  # an empty sample
     each, name = (_of_store(source), source) if is_store(source) else _of_file(source)
     _check_scale(each.labels, pool, name)
     kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
-    _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
-    apart = kinds.keys() | set(judges)
+    _check_non_human(raters, {rater for *_, rater in each.labels}, each.kinds, name)
+    apart = kinds.keys() | set(raters)
     people = _by_row(pool, (one for one in each.labels if one[3] not in apart), name, strict=strict)
     others = {
-        judge: _by_row(pool, (one for one in each.labels if one[3] == judge), name, strict=strict)
-        for judge in dict.fromkeys(judges)
+        rater: _by_row(pool, (one for one in each.labels if one[3] == rater), name, strict=strict)
+        for rater in dict.fromkeys(raters)
     }
-    n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in judges}, name, let_in)
+    n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in raters}, name, let_in)
     named = frozenset(query for query, _, grade, rater in each.labels if grade is not None and rater not in apart)
-    return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out, named)
+    return GivenLabels(people, {rater: grades for rater, grades in others.items() if grades}, n_left_out, named)
 
 
 def _of_file(source: str) -> tuple[EachLabel, str]:
@@ -99,34 +98,34 @@ def _of_file(source: str) -> tuple[EachLabel, str]:
 
 
 def _of_store(source: str) -> EachLabel:
-    """Return what the labels of a store come to, and those of its other judges."""
+    """Return the combined grades of a store, and the labels of its non-human raters."""
     from rulerank.judging.store import LabelStore
 
     if "://" not in source and not Path(source).exists():
-        raise DataError(f"{source}: there is no such label store")
+        raise DataError(f"{source}: label store not found")
     with LabelStore(source) as store:
         labels, counting = store.labels(), Counting.now(store)
     given: list[Given] = [(*pair, grade, "") for pair, grade in counting.grades(labels).items()]
-    given += [(one.query, one.doc, one.grade, one.rater) for one in labels if one.rater in counting.judges]
-    return EachLabel(given, dict(counting.judges))
+    given += [(one.query, one.doc, one.grade, one.rater) for one in labels if one.rater in counting.other_raters]
+    return EachLabel(given, dict(counting.other_raters))
 
 
-def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) -> GivenLabels:
-    """Return the labels of a file that count in training, at least one; judges: who count besides people."""
-    given = read_given(pool, source, strict=True, judges=judges, let_in=HOW_TO_COUNT)
+def labels_to_learn_from(pool: Pool, source: str, raters: Collection[str] = ()) -> GivenLabels:
+    """Return the training labels of a file, at least one; raters: non-human raters to use."""
+    given = read_given(pool, source, strict=True, raters=raters, let_in=HOW_TO_COUNT)
     if not given.people and not given.others:
-        whose = "no document has a person's grade" if given.n_left_out else "no document has a grade"
-        raise DataError(f"{source}: {whose}, so there is nothing to learn from")
+        whose = "grade of a human rater" if given.n_left_out else "grade"
+        raise DataError(f"{source}: no document has a {whose} to learn from")
     return given
 
 
 def counted_grades(
     pool: Pool, given: GivenLabels | None, unjudged: object = None
 ) -> tuple[dict[int, int], CountedRows]:
-    """Return the grades that count by row, and what is left out, by the one rule for documents without a judgement.
+    """Return the grades to use by row, and what is left out, by the rule for unjudged documents.
 
     given: the labels of a file; None: the pool's own grades.
-    unjudged: "0", "skip", or None for what is usual with such grades.
+    unjudged: "0", "skip", or None for the default for such grades.
     """
     base, y = pool.data.base, np.full(len(pool), UNLABELLED, dtype=np.int16)
     grades = pool.own_grades if given is None else given.people
@@ -142,14 +141,14 @@ def counted_grades(
 
 
 def read_each(content: bytes, name: str, format: str | None = None, rater: str = "") -> EachLabel:
-    """Return every label of a file; rater: whose they are where it is no table with a column `rater`.
+    """Return every label of a file; rater: used if it is not a table with a column `rater`.
 
-    With that column, no grade means that the document cannot be judged; without, such a row says nothing.
+    With that column, an empty grade means "cannot be judged"; without it, such rows are ignored.
     """
     format = format or detect(name, content[:HEAD])
-    data = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
+    data = read_data_file(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
     if len(data) and data.docid is None:
-        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
+        raise ReadError(name, None, "expected labels with document ids: got none")
     docs = [] if data.docid is None else data.docid.tolist()
     grades = [None if grade == UNLABELLED else grade for grade in data.y.tolist()]
     if format in TABLE_FORMATS and b"rater" in content:
@@ -159,17 +158,17 @@ def read_each(content: bytes, name: str, format: str | None = None, rater: str =
             kinds: dict[str, str] = {}
             for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):
                 if kind not in KINDS:
-                    raise mistake(row, f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
+                    raise mistake(row, f"the kind of a rater must be one of {', '.join(KINDS)}: got {kind!r:.60}")
                 if kinds.setdefault(raters[row], kind) != kind:
                     before = kinds[raters[row]]
-                    raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {before} before: say which")
+                    raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {before} before: use one kind")
             return EachLabel([*zip(data.qid.tolist(), docs, grades, raters, strict=True)], kinds)
     triples = zip(data.qid.tolist(), docs, grades, strict=True)
     return EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade is not None], {})
 
 
 def _check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
-    """Refuse a grade that cannot be of the others' scale: given to few, above what judging gives, twice the next."""
+    """Refuse a grade that is far outside the scale of the others: rare, above 9 and more than twice the next."""
     counts = Counter(grade for _, _, grade, _ in labels if grade is not None)
     highest = max(counts, default=0)
     below = max([grade for grade in counts if grade != highest] + [*pool.own_grades.values()], default=highest)
@@ -178,8 +177,8 @@ def _check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
         raise ReadError(
             name,
             None,
-            f"expected grades of one scale, on which {below} is the next highest, got {highest} for document "
-            f"{doc!r:.60} of query {query!r:.60}: correct it or, if it is meant, number the grades without such a gap",
+            f"expected grades of one scale, with {below} as the next highest, got {highest} for document "
+            f"{doc!r:.60} of query {query!r:.60}: correct it or, if it is intended, number the grades without a gap",
         )
 
 
@@ -189,7 +188,9 @@ def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> d
         row = pool.find(query, doc)
         if row is None and strict:
             where = (
-                pool.name if pool.log is None else f"{pool.name}, which has only what was shown: name the whole pool"
+                pool.name
+                if pool.log is None
+                else f"{pool.name}, which has only documents that were shown: use the whole pool"
             )
             raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {where}")
         if row is not None and grade is not None:
@@ -200,33 +201,33 @@ def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> d
         open_ones = [row for row in differ if agreed[row] is None]
         query, doc = pool.pairs[(open_ones or differ)[0]]
         such = f"{counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}"
-        left_out = f"; {len(open_ones)} whose median falls between two grades left out: one more label each decides"
-        warnings.warn(f"{name}: {such}: their median counts{left_out if open_ones else ''}", stacklevel=4)
+        left_out = f"; left out {len(open_ones)} whose median falls between two grades: one more label each settles it"
+        warnings.warn(f"{name}: {such}: using the median{left_out if open_ones else ''}", stacklevel=4)
     return {row: grade for row, grade in agreed.items() if grade is not None}
 
 
-def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:
-    """Refuse a judge of whom a file has nothing, or who is a person."""
+def _check_non_human(asked: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:
+    """Refuse a non-human rater without labels in the file, or a human one."""
     known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
-    for judge in judges:
-        if judge not in known:
-            there = ", ".join(known) or "none (columns rater and kind name them)"
-            raise DataError(f"{name} has no labels of a judge {judge!r:.60} who is no person; such judges are {there}")
+    for rater in asked:
+        if rater not in known:
+            there = ", ".join(known) or "none (the columns rater and kind define them)"
+            raise DataError(f"{name} has no labels of a non-human rater {rater!r:.60}; its non-human raters: {there}")
 
 
 def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: str) -> int:
-    """Say whose labels are left out, and return how many they are."""
+    """Warn about left-out labels, and return their number."""
     counts = {who: sum(rater == who and grade is not None for *_, grade, rater in each.labels) for who in kinds}
     counts = {who: count for who, count in counts.items() if count}
     if counts:
-        said = ", ".join(f"{counted(count, 'label')} of {who} ({kinds[who]})" for who, count in counts.items())
+        labels = ", ".join(f"{counted(count, 'label')} of {who} ({kinds[who]})" for who, count in counts.items())
         how = f"; {let_in.format(' --raters '.join(map(quote, counts)))}" if let_in else ""
-        warnings.warn(f"{name}: {said} left out, as they are no people's{how}", stacklevel=4)
+        warnings.warn(f"{name}: left out labels of non-human raters: {labels}{how}", stacklevel=4)
     return sum(counts.values())
 
 
 def label_format(target: str) -> str:
-    """Return the format that a file's name ends in; csv when it does not say.
+    """Return the format of a file name; csv by default.
 
     >>> label_format("labels.qrels"), label_format("-")
     ('qrels', 'csv')
@@ -235,9 +236,9 @@ def label_format(target: str) -> str:
 
 
 def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
-    """Return documents and their grades as a file; -1 stands for a grade that is still to be given.
+    """Return documents and their grades as a file; -1: not judged yet.
 
-    Where such documents have no ids, csv has a column `comment` with what people call them.
+    If such documents have no ids, csv gets a column `comment` with their display names.
     """
     chosen = replace(pool.data[rows], y=grades, base=None)
     to_judge = bool((chosen.y == UNLABELLED).any())
@@ -255,14 +256,14 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
 
 
 def _qrels_to_judge(chosen: Dataset) -> bytes:
-    """Return qrels whose last column, the grade, is left to the judge."""
+    """Return qrels without the last column, the grade, which raters add."""
     out = io.BytesIO()
     write_qrels(Qrels(chosen.qid, require_docids(chosen), np.zeros(len(chosen), dtype=np.int64)), out)
     return b"".join(line.rpartition(b" ")[0] + b"\n" for line in out.getvalue().splitlines())
 
 
 def is_store(target: str) -> bool:
-    """Tell whether a name means a label store, a URL or a file that ends in .db or is one, and no file of labels.
+    """Return whether a name means a label store: a URL, a name that ends in .db, or an SQLite file.
 
     >>> is_store("labels.db"), is_store("postgresql://host/labels"), is_store("labels.csv")
     (True, True, False)

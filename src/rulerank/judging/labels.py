@@ -1,4 +1,4 @@
-"""The values of judging: labels and a team's other facts, settings, what a rater sees, and what names may be."""
+"""The values of judging: labels, decisions, settings, judging tasks, and checks of names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
 
@@ -17,30 +17,30 @@ MOST_BYTES = {  # together below what a PostgreSQL index can hold
     "judgement": 200,
     "page": 50,
 }
-PAGES = {  # where labels come from, as the history names it
+PAGES = {  # pages in the history
     "document": "one document at a time",
     "list": "the list of a query",
-    "duel": "new against today",
+    "side-by-side": "the comparison with the baseline",
     "disputes": "the disputes",
-    "lead": "the lead's page",
+    "admin": "the admin page",
     "import": "a file",
     "terminal": "the terminal",
     "api": "the API",
 }
 PERSON = "person"
-KINDS = {  # what a rater is; labels of any but a person count nowhere unless the lead says so
+KINDS = {  # kinds of raters; labels of non-human raters are not used unless the admin says so
     PERSON: "a person",
     "llm": "a language model",
     "clicks": "clicks turned into grades",
     "project": "labels of an old project",
-    "other": "another judge",
+    "other": "another rater",
 }
-COMBINATIONS = {  # how labels of several raters become one (`judging.grades`), and what to say of it
-    "median": "the median of the raters, and no grade where it falls between two until that is decided",
-    "mean": "the mean of the raters, rounded",
-    "majority": "what most raters say",
-    "reliability": "the most probable grade by how reliable each rater is",
-    "dawid-skene": "the most probable grade by which grades each rater gives to which documents",
+COMBINATIONS = {  # how labels of several raters are combined (`judging.grades`), with a description
+    "median": "the median (undecided between two grades)",
+    "mean": "the mean, rounded",
+    "majority": "the majority",
+    "reliability": "the most probable grade, with one reliability per rater",
+    "dawid-skene": "the most probable grade, with one confusion matrix per rater (Dawid-Skene)",
 }
 MAX_RATER = 50  # characters of a rater's name, of at most four bytes each
 MOST_JUDGEMENTS = 9  # raters of a document
@@ -52,15 +52,15 @@ class StoreError(RulerankError, OSError):
 
 
 class ReadOnlyError(StoreError):
-    """A label store that can at most be read."""
+    """A label store that can only be read."""
 
 
 class BusyError(RulerankError):
-    """A model is being trained, and only one is at a time."""
+    """A model is being trained already."""
 
 
 class Plain:
-    """Something that becomes plain values, which JSON and templates can take."""
+    """A dataclass with plain values for JSON and templates."""
 
     __slots__ = ()
 
@@ -69,13 +69,13 @@ class Plain:
 
 
 class Revocable(Plain):
-    """What somebody said, when and on which page; the next of its kind supersedes it; it can be taken back."""
+    """A statement with its time and page; the next one on the same subject supersedes it; it can be withdrawn."""
 
     __slots__ = ()
     id: int
     time: datetime  # UTC
-    superseded_by: int | None  # id of what has replaced it
-    withdrawn: datetime | None  # when it was taken back
+    superseded_by: int | None  # id of its successor
+    withdrawn: datetime | None  # when it was withdrawn
 
     def to_dict(self) -> dict[str, Any]:
         withdrawn = None if self.withdrawn is None else self.withdrawn.isoformat()
@@ -84,7 +84,7 @@ class Revocable(Plain):
 
 @dataclass(frozen=True, slots=True)
 class Label(Revocable):
-    """One fact: a rater gave a grade to a document of a query, or said that it cannot be judged.
+    """A rater's grade of a document of a query, or "cannot judge".
 
     >>> from datetime import UTC
     >>> label = Label(7, "q1", "d1", 2, "ann", datetime(2026, 1, 5, tzinfo=UTC))
@@ -98,18 +98,18 @@ class Label(Revocable):
     grade: int | None  # None: cannot be judged
     rater: str
     time: datetime  # UTC
-    superseded_by: int | None = None  # id of the label by which the same rater replaced it
-    withdrawn: datetime | None = None  # when the rater took it back
-    page: str | None = None  # where it was given, one of PAGES or a word of your own; None: it is not known
-    withdrawn_page: str | None = None  # where it was taken back
+    superseded_by: int | None = None  # id of the same rater's next label
+    withdrawn: datetime | None = None  # when the rater withdrew it
+    page: str | None = None  # where it was given, one of PAGES or your own word; None: unknown
+    withdrawn_page: str | None = None  # where it was withdrawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Revocable):
-    """What somebody of a team said beside labels."""
+    """A statement other than a label."""
 
     id: int
-    rater: str  # who said it
+    rater: str  # who made it
     time: datetime  # UTC
     page: str | None = None  # where
     superseded_by: int | None = None
@@ -120,7 +120,7 @@ class Fact(Revocable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Fact):
-    """The lead's grade of a document, which counts instead of what raters say of it and stays beside it."""
+    """The admin's grade of a document, which overrides the raters' labels."""
 
     query: str
     doc: str
@@ -129,31 +129,31 @@ class Decision(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order(Fact):
-    """Documents of a query as a rater of version 0.1 preferred them, the best first; they are kept and no more."""
+    """A rater's preferred order of documents, best first; only in stores of version 0.1."""
 
     query: str
     docs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeKind(Fact):
-    """What a rater is, one of KINDS; `rater` is who said so."""
+class RaterKind(Fact):
+    """The kind of a rater, one of KINDS; `rater` is who set it."""
 
-    judge: str
+    name: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(Fact):
-    """One setting of the lead's; `rater` is who made it."""
+    """A setting of the admin page; `rater` is who made it."""
 
     name: str
-    value: Any  # as JSON has it
+    value: Any  # JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A document that was handed to a rater and is kept for that rater until a time."""
+    """A document that is reserved for a rater until a time."""
 
     query: str
     doc: str
@@ -162,16 +162,16 @@ class Claim:
 
 
 class State(NamedTuple):
-    """Numbers that only grow, and one of which grows whenever a label changes, or how labels count."""
+    """Counters; one of them grows whenever a label changes or how labels are combined."""
 
     last_id: int
     n_withdrawn: int
-    changes: int = 0  # of decisions, judges and settings
+    changes: int = 0  # of decisions, kinds of raters and settings
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A document that a rater passed over and has not graded since."""
+    """A document that a rater skipped and has not graded since."""
 
     query: str
     doc: str
@@ -180,21 +180,21 @@ class Skip:
 
 
 class Glance(NamedTuple):
-    """What there is to know before a rater is answered, all of one moment."""
+    """The state of the store, the claims and a rater's skips, read at once."""
 
     state: State
     claims: list[Claim]
-    skipped: list[Pair]  # by the rater who asks
+    skipped: list[Pair]  # by the rater
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """Which model was trained to be compared with the baseline, and which labels were there to learn from."""
+    """The model that is compared with the baseline, and the labels it was trained on."""
 
     id: int
-    last_label: int  # id of the last label it learned from
+    last_label: int  # id of the last training label
     method: str
-    today: str
+    baseline: str
     time: datetime  # UTC
 
 
@@ -208,7 +208,7 @@ class ShownField:
 
 @dataclass(frozen=True, slots=True)
 class JudgingTask(Plain):
-    """One document of one query to be judged, with what the pool says of both.
+    """A document of a query to judge, with the texts of both.
 
     >>> JudgingTask("q1", "d7", title="Milk").to_dict()["title"]
     'Milk'
@@ -226,60 +226,60 @@ class JudgingTask(Plain):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Plain):
-    """How far one rater and all together have come."""
+    """Progress of one rater and of all together."""
 
     rater: str
     mine: int  # documents this rater has graded
-    labelled: int  # documents anybody has graded
-    cannot_judge: int  # documents nobody has graded and somebody said cannot be judged
+    labelled: int  # documents that have a grade
+    cannot_judge: int  # documents without a grade that a rater said cannot be judged
     skipped: int  # documents this rater has skipped and not judged since
     pool_size: int  # documents in the pool
-    closeness: float  # how near the sampler's stop is, from 0 to 1
-    stops: bool  # by itself; else closeness is the share of the pool that is labelled
-    done: bool  # there was nothing more for this rater when last asked
+    closeness: float  # to the sampler's stopping point, from 0 to 1
+    stops: bool  # whether the sampler stops by itself; if not, closeness is the labelled share of the pool
+    done: bool  # no document was left for this rater
     reason: str = ""  # why, in words
 
 
 @dataclass(frozen=True, slots=True)
 class Settings(Plain):
-    """What the lead has set for all raters and processes; a store where nothing was set has these.
+    """The admin's settings, for all raters and processes.
 
     >>> Settings().combine, Settings().judgements
     ('median', 1)
     """
 
-    combine: str = "median"  # how labels of several raters become one, one of COMBINATIONS
-    judgements: int = 1  # people who judge each document
-    training_judges: tuple[str, ...] = ()  # raters who are no people and yet count in training
+    combine: str = "median"  # how labels of several raters are combined, one of COMBINATIONS
+    judgements: int = 1  # human raters per document
+    training_raters: tuple[str, ...] = ()  # non-human raters that training uses
 
     def __post_init__(self) -> None:
         check_combination(self.combine)
         if not is_whole(self.judgements, 1, MOST_JUDGEMENTS):
             got = f"{self.judgements!r:.60}"
-            raise DataError(f"judgements per document are a whole number from 1 to {MOST_JUDGEMENTS}: got {got}")
-        for name in self.training_judges:
+            raise DataError(f"raters per document must be a whole number from 1 to {MOST_JUDGEMENTS}: got {got}")
+        for name in self.training_raters:
             check_name("rater", name)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
-        """Return settings from kept values; those that only another version knows are passed over."""
+        """Return settings from stored values; unknown ones are ignored."""
         known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
-        if "training_judges" in known:
-            judges = known["training_judges"]
-            if not isinstance(judges, list | tuple):
-                raise DataError(f"judges that count in training are a list of names: got {judges!r:.60}")
-            known["training_judges"] = tuple(sorted(set(map(str, judges))))
+        if "training_raters" in known:
+            raters = known["training_raters"]
+            if not isinstance(raters, list | tuple):
+                raise DataError(f"the raters for training must be a list of names: got {raters!r:.60}")
+            known["training_raters"] = tuple(sorted(set(map(str, raters))))
         return cls(**known)
 
 
 def check_combination(how: str) -> str:
-    """Return the name of a way to combine labels, if there is such a way."""
-    return _one_of(how, COMBINATIONS, "labels are combined by")
+    """Return the name of a way to combine labels, if it is known."""
+    return _one_of(how, COMBINATIONS, "labels can be combined by")
 
 
 def check_kind(kind: str) -> str:
-    """Return what a rater is, if there is such a kind."""
-    return _one_of(kind, KINDS, "a rater is one of")
+    """Return a kind of rater, if it is known."""
+    return _one_of(kind, KINDS, "the kind of a rater must be one of")
 
 
 def _one_of(word: str, known: dict[str, str], what: str) -> str:
@@ -289,7 +289,7 @@ def _one_of(word: str, known: dict[str, str], what: str) -> str:
 
 
 def check_name(kind: str, text: object) -> str:
-    """Return the name of a query, doc, rater, page or judgement as it is, if it is text that every store can hold.
+    """Return the name of a query, doc, rater, page or judgement, if every store can hold it.
 
     >>> check_name("rater", "ann")
     'ann'
@@ -310,14 +310,14 @@ def check_name(kind: str, text: object) -> str:
 
 
 def check_rater(name: str) -> str:
-    """Return the name that a person gave, without spaces around it, or say what is wrong with it.
+    """Return a rater's name without surrounding spaces, if it is valid.
 
     >>> check_rater(" Ada Lovelace ")
     'Ada Lovelace'
     """
     name = name.strip()
     if not 1 <= len(name) <= MAX_RATER or not name.isprintable():
-        raise DataError(f"a rater's name has 1 to {MAX_RATER} printable characters: got {ascii(name)[:80]}")
+        raise DataError(f"a rater's name must have 1 to {MAX_RATER} printable characters: got {ascii(name)[:80]}")
     return name
 
 

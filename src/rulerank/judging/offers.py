@@ -1,7 +1,6 @@
-"""Which documents a rater may get, one at a time or the list of a query, and why there are none.
+"""Which documents a rater may get, one at a time or as the list of a query, and why none is left.
 
-Lists do not lead: the documents stand in an order drawn by lot, the same for a rater whenever the list is shown and
-another for every rater.
+The documents of a list are shown in random order, fixed per rater: showing the baseline order would bias raters.
 """
 
 from __future__ import annotations
@@ -15,50 +14,50 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
+from rulerank.baseline import Baseline
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.judging.grades import CurrentLabels
 from rulerank.judging.labels import Glance, JudgingTask, check_name
 from rulerank.judging.pool import Pool
 from rulerank.sampling.selection import Chooser
-from rulerank.today import Today
 
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore
 
-STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
-WAITING = "other raters are judging the documents that are left"
-SKIPPED = "you have skipped all documents left that the sampler would ask for"
+STOPPED = "the sampler has stopped: the remaining documents are similar to judged ones"
+WAITING = "other raters are judging the remaining documents"
+SKIPPED = "you have skipped all remaining documents that the sampler suggests"
 EMPTY = "every document has been judged or skipped"
-LISTS_WAITING = "other raters have the lists that are left"
+LISTS_WAITING = "other raters are judging the remaining lists"
 LISTS_EMPTY = "every list has been judged or skipped"
-MOST = 50  # documents of a list
-PATIENCE = 2  # times as long as one document, a list stays with its rater
+MOST = 50  # documents per list
+PATIENCE = 2  # a list is reserved for this many times as long as one document
 
 Offers = Iterable[tuple[int, int]]  # row, how many raters may hold it
 
 
 class Asker(NamedTuple):
-    """A rater who asks for a document, and the rows that matter."""
+    """A rater who asks for a document, with the rows that matter for the answer."""
 
     rater: str
-    held: list[int]  # handed to this rater before, the latest first
-    claimed: Counter[int]  # by how many others
+    held: list[int]  # reserved for this rater, latest first
+    claimed: Counter[int]  # number of other raters who reserved a row
     skipped: set[int]  # by this rater
-    beyond: set[int]  # they are judged and have no grade
-    undecided: set[int]  # of these, what another rater may decide
+    beyond: set[int]  # judged rows without a grade
+    undecided: set[int]  # of these, the rows that another rater may settle
 
 
 class Offering:
-    """Name the documents for a rater: the held, second opinions, what the sampler wants, and then the rest.
+    """Chooses the documents for a rater: reserved ones, second opinions, the sampler's choice, then the rest.
 
-    current: the labels, which the caller keeps up; it also sees to it that one thread asks at a time.
-    overlap: share of the documents, always the same ones, for which one more rater is wanted than the settings say.
+    current: the labels; the caller keeps them in sync and lets one thread ask at a time.
+    overlap: share of the documents, always the same ones, that get one more rater than the settings say.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
+    >>> pool = Pool(rr.datasets.make_ranking(n_queries=2, docs_per_query=3, seed=0))
     >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
     ...     offering = Offering(pool, CurrentLabels(pool, store), rr.SSAR(per_query=True), overlap=0.0)
     ...     asker = offering.asker("ann", store.glance("ann"))
@@ -74,11 +73,11 @@ class Offering:
 
     @property
     def closeness(self) -> float:
-        """How near the sampler's stop is, from 0 to 1."""
+        """Closeness to the sampler's stopping point, from 0 to 1."""
         return self._ready().closeness
 
     def offers(self, asker: Asker, *, keep_going: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield rows to try, each with how many raters may hold it; keep_going: also what the sampler does not want."""
+        """Yield rows to try, each with its maximum number of raters; keep_going: also rows after the sampler's stop."""
         yield from self._held(asker)
         yield from self._second_opinions(asker)
         yield from self._wanted(asker)
@@ -86,11 +85,11 @@ class Offering:
             yield from self._others(asker)
 
     def next_wanted(self, skip: Collection[int]) -> int | None:
-        """Return the row that the sampler wants next, never one in skip; None: it asks for no more."""
+        """Return the sampler's next row that is not in skip; None if it has stopped."""
         return self._ready().next(skip)
 
     def why_nothing(self, asker: Asker) -> str:
-        """Say why there is no offer."""
+        """Return why no document is left."""
         chooser, skip = self._ready(), asker.skipped | asker.beyond
         if chooser.next(skip) is not None:
             return WAITING
@@ -99,7 +98,7 @@ class Offering:
         return STOPPED if chooser.next(asker.beyond) is None else SKIPPED
 
     def asker(self, rater: str, glance: Glance) -> Asker:
-        """Return a rater who asks, and the rows that matter then."""
+        """Return a rater with the rows that matter."""
         claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
         return Asker(
             rater,
@@ -115,7 +114,7 @@ class Offering:
         return ((row, self.n_raters(row) + 1) for row in held)
 
     def _second_opinions(self, asker: Asker) -> Offers:
-        """Yield documents that others have graded, and fewer than shall; nothing that the lead has decided."""
+        """Yield documents that need another rater, without those that the admin has decided."""
         if not self.overlap and self.current.counting.settings.judgements == 1:
             return
         skip = asker.skipped | (asker.beyond - asker.undecided) | self.current.decided.keys()
@@ -125,12 +124,12 @@ class Offering:
                 yield row, wanted
 
     def n_raters(self, row: int) -> int:
-        """Say how many people shall judge a document."""
+        """Return how many human raters shall judge a document."""
         wanted = self.current.counting.settings.judgements
         return wanted + 1 if self.overlap and self.lots[row] < self.overlap else wanted
 
     def _wanted(self, asker: Asker) -> Offers:
-        """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
+        """Yield the sampler's rows, without those reserved by others, skipped or judged without a grade."""
         chooser = self._ready()
         skip = asker.claimed.keys() | asker.skipped | asker.beyond
         while (row := chooser.next(skip)) is not None:
@@ -138,7 +137,7 @@ class Offering:
             skip.add(row)
 
     def _others(self, asker: Asker) -> Offers:
-        """Yield all that nobody has judged, those of the queries with the fewest labels first, else at random."""
+        """Yield the rows that nobody has judged, in random order, queries with the fewest labels first."""
         by_query = np.bincount(self.pool.query_numbers[list(self.current.by_row)], minlength=len(self.pool.queries))
         n_labels = by_query[self.pool.query_numbers]  # of each row's query
         free = np.ones(len(self.pool), dtype=np.bool_)
@@ -149,12 +148,12 @@ class Offering:
 
     @cached_property
     def lots(self) -> Array:
-        """A number from 0 to 1 for each row that follows from the document's name alone."""
+        """A pseudo-random number from 0 to 1 for each row, a hash of the document's name."""
         digests = (hashlib.sha256("\0".join(pair).encode()).digest() for pair in self.pool.pairs)
         return np.array([int.from_bytes(digest[:7], "big") / 2**56 for digest in digests])
 
     def _ready(self) -> Chooser:
-        """Return the chooser, told of all labels."""
+        """Return the chooser, with all labels."""
         if self._chooser is None:
             self._chooser = Chooser(self._sampler, self.pool.data)
         self._chooser.tell(self.current.grades)
@@ -162,14 +161,14 @@ class Offering:
 
 
 class ListChoices(NamedTuple):
-    """What the lead has chosen for lists."""
+    """Settings of lists."""
 
     n_docs: int = 10
-    come_first: bool = False  # before one document at a time
+    come_first: bool = False  # the page starts with lists
 
 
 class ListedDoc(NamedTuple):
-    """A document of a list, and what this rater has said of it."""
+    """A document of a list, and this rater's label of it."""
 
     task: JudgingTask
     judged: bool
@@ -177,22 +176,22 @@ class ListedDoc(NamedTuple):
 
 
 class QueryList(NamedTuple):
-    """The first documents of a query as one rater sees them, in an order that tells nothing."""
+    """The top documents of a query in random order, as one rater sees them."""
 
     query: str
     docs: tuple[ListedDoc, ...]
-    n_others: int  # of the first documents, those that other raters have or have had
+    n_others: int  # number of the top documents that other raters have reserved or judged
 
 
 class QueryLists:
-    """Hand out lists to raters and show them again.
+    """Assigns lists to raters.
 
-    lock: held while labels are read and lists handed out, the one of the judging loop.
+    lock: the lock of the judging loop, held while labels are read and lists assigned.
 
     >>> import rulerank as rr, tempfile
     >>> from rulerank.judging.loop import Judging
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=8, seed=0))
+    >>> pool = Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=8, seed=0))
     >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
     >>> ann, ben = judging.lists.next("ann", 5), judging.lists.next("ben", 5)
     >>> len(ann.docs), ann.query != ben.query
@@ -202,17 +201,22 @@ class QueryLists:
     """
 
     def __init__(
-        self, offering: Offering, store: LabelStore, lock: threading.RLock, today: Today | None, claim_seconds: float
+        self,
+        offering: Offering,
+        store: LabelStore,
+        lock: threading.RLock,
+        baseline: Baseline | None,
+        claim_seconds: float,
     ) -> None:
         self._pool, self._current, self._offering = offering.pool, offering.current, offering
-        self._store, self._lock, self._today = store, lock, today
+        self._store, self._lock, self._baseline = store, lock, baseline
         self._seconds = PATIENCE * claim_seconds
-        self._known: tuple[int, Array] | None = None  # documents of a list, and the tops
+        self._known: tuple[int, Array] | None = None  # documents per list, and the top rows of each query
 
     def next(self, rater: str, n_docs: int = 10, *, keep_going: bool = False) -> QueryList | None:
-        """Hand out a list, the same one until each of its documents is judged or skipped; None: there is none left.
+        """Return the rater's list, the same one until all its documents are judged or skipped; None if none is left.
 
-        keep_going: when the sampler has stopped, go on with the queries that are left.
+        keep_going: after the sampler's stop, continue with the remaining queries.
         """
         check_name("rater", rater)
         with self._lock:
@@ -221,20 +225,20 @@ class QueryLists:
             for number in self._offers(asker, tops, keep_going):
                 rows = [row for row in tops[number].tolist() if row >= 0 and self._is_open(row, asker)]
                 n_raters = self._n_raters(number)
-                if self._claim(rows[0], rater, n_raters):  # decides between two who ask at once
+                if self._claim(rows[0], rater, n_raters):  # decides between two concurrent requests
                     for row in rows[1:]:
-                        self._claim(row, rater, n_raters)  # one that is lost is in no list of this rater
+                        self._claim(row, rater, n_raters)  # a row that another rater got meanwhile is left out
                     return self._shown(number, tops, self._asker(rater))
             return None
 
     def of(self, rater: str, query: str, n_docs: int = 10) -> QueryList:
-        """Show the list of a query, whoever has it: to go on with it, or to revise it."""
+        """Return the list of a query, to continue or revise it."""
         check_name("rater", rater)
         with self._lock:
             return self._shown(self._number(query), self._tops(n_docs), self._asker(rater))
 
     def why_nothing(self, rater: str, n_docs: int = 10) -> str:
-        """Say why there is no list."""
+        """Return why no list is left."""
         with self._lock:
             asker, tops = self._asker(rater), self._tops(n_docs)
             if self._open_rows(asker, tops).any():
@@ -255,11 +259,11 @@ class QueryLists:
         return self._offering.asker(rater, glance)
 
     def _offers(self, asker: Asker, tops: Array, keep_going: bool) -> Iterator[int]:
-        """Yield the numbers of queries with something to judge: begun ones, second opinions, then the sampler's."""
+        """Yield the numbers of queries with open documents: started ones, second opinions, then the sampler's."""
         open_rows = self._open_rows(asker, tops)
         numbers = self._pool.query_numbers
         has_open = np.bincount(numbers[open_rows], minlength=len(tops)) > 0
-        taken = np.zeros(len(tops), dtype=np.bool_)  # by another rater, who is at it
+        taken = np.zeros(len(tops), dtype=np.bool_)  # by another rater
         for row in asker.claimed:
             number = int(numbers[row])
             taken[number] |= row in tops[number]
@@ -283,7 +287,7 @@ class QueryLists:
             yield from (int(number) for number in np.flatnonzero(free) if int(number) not in seen)
 
     def _open_rows(self, asker: Asker, tops: Array) -> Array:
-        """Tell of each row whether it is in a list and this rater may judge it: bool (n_rows,)."""
+        """Return which rows are in a list and open for this rater: bool (n_rows,)."""
         is_open = np.zeros(len(self._pool), dtype=np.bool_)
         is_open[tops[tops >= 0]] = True
         is_open[[*asker.claimed, *asker.skipped]] = False
@@ -300,7 +304,7 @@ class QueryLists:
         return len(by_rater) < self._n_raters(int(self._pool.query_numbers[row]))
 
     def _n_raters(self, number: int) -> int:
-        """How many raters get a list, one after the other: as the settings say, one more for the share `overlap`."""
+        """Return the number of raters of a list: as in the settings, one more for the share `overlap`."""
         wanted = self._current.counting.settings.judgements
         return wanted + (_lot("list", str(self._pool.queries[number])) < self._offering.overlap)
 
@@ -321,14 +325,14 @@ class QueryLists:
         return QueryList(query, tuple(docs), len(rows) - len(docs))
 
     def _tops(self, n_docs: int) -> Array:
-        """Return the rows of each query's first documents, the best first and then -1: (n_queries, n_docs)."""
+        """Return the top rows of each query, best first, filled with -1: (n_queries, n_docs)."""
         if not is_whole(n_docs, 1, MOST):
-            raise DataError(f"a list has from 1 to {MOST} documents: got {n_docs!r}")
+            raise DataError(f"a list must have 1 to {MOST} documents: got {n_docs!r}")
         pool = self._pool
         if self._known is not None and self._known[0] == n_docs:
             return self._known[1]
-        scores = np.zeros(len(pool)) if self._today is None else self._today.scores(pool.data.X)
-        ties = np.arange(len(pool)) if self._today is None else self._offering.lots
+        scores = np.zeros(len(pool)) if self._baseline is None else self._baseline.scores(pool.data)
+        ties = np.arange(len(pool)) if self._baseline is None else self._offering.lots
         ranked = np.lexsort((ties, -scores, pool.query_numbers))
         n_queries = len(pool.queries)
         sizes = np.bincount(pool.query_numbers, minlength=n_queries)
@@ -341,6 +345,6 @@ class QueryLists:
 
 
 def _lot(*words: str) -> float:
-    """Return a number from 0 to 1 that follows from words alone."""
+    """Return a pseudo-random number from 0 to 1, a hash of the words."""
     digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

@@ -1,4 +1,4 @@
-"""The pool: documents to be judged, with their features and what a person needs to see of them."""
+"""The pool: documents to judge, with their features and texts."""
 
 from __future__ import annotations
 
@@ -12,30 +12,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import counted, listed
+from rulerank._util.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, doc_name, has_contrast, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import is_frame
-from rulerank.io.doc_names import doc_keys, first_rows, named_row
+from rulerank.io.columns import doc_keys, first_rows, is_frame, named_row
+from rulerank.io.files import NamedBytes, read_bytes
 from rulerank.io.formats import FRAME, HEAD, detect, read_any
-from rulerank.io.streams import NamedBytes, read_bytes
-from rulerank.io.tables import (
-    FIELD,
-    MARKED_COLUMNS,
-    TABLE_FORMATS,
-    TEXT_COLUMNS,
-    feature_columns,
-    read_frame,
-    read_table,
-)
+from rulerank.io.frames import FIELD, TABLE_FORMATS, read_frame
+from rulerank.io.tables import MARKED_COLUMNS, TEXT_COLUMNS, feature_columns, read_table
 from rulerank.judging.labels import ShownField, check_name
 
 MONEY = re.compile(r"(^|[^a-z])(price|cost|amount|fee|eur|usd|gbp)([^a-z]|$)", re.IGNORECASE)
-GROUPED = 10_000  # whole numbers from here on have commas; a year has none
+GROUPED = 10_000  # whole numbers from here on get commas; years do not
 
 
 def field_text(name: str, value: Any) -> str | None:
-    """Return a value as people write it; None: there is nothing to show.
+    """Format a value for people; None if there is nothing to show.
 
     >>> field_text("price", 24.9), field_text("reviews", 12400.0), field_text("year", 2019), field_text("rating", 4.25)
     ('24.90', '12,400', '2019', '4.25')
@@ -63,14 +55,14 @@ def field_text(name: str, value: Any) -> str | None:
 
 
 class Pool:
-    """Documents to be judged.
+    """Documents to judge.
 
     texts: for any of query_text, description, title, text and url one text or None per row of data.
-    fields: other things to show, such as a brand or a price: by name one value or None per row.
-    name: what messages call it, such as its file.
-    log: of documents read from a table with clicks, its rows, one for each position that a document was shown at.
-    A document without an id has a key made of its features, and people are told its row (see `io.doc_names`).
-    Grades that the data hold are kept apart in `own_grades`, for simulations: nobody who judges should see them.
+    fields: more values to show, such as a brand or a price: by name one value or None per row.
+    name: used in messages, such as the file name.
+    log: for a table with clicks, its rows, one per position of a document.
+    A document without an id gets a key made of its features and is shown by its row number (see `io.columns`).
+    Grades of the data are kept in `own_grades`, for simulations; raters do not see them.
 
     >>> pool = Pool(Dataset([[0.5], [0.1]], y=[-1, 1], qid=["q1", "q1"], docid=["a", "b"]), {"title": ["Milk", None]})
     >>> pool
@@ -81,7 +73,7 @@ class Pool:
 
     data: Dataset  # query ids and document keys are text; no grades
     texts: dict[str, list[str | None]]
-    names: list[str]  # what people call each document
+    names: list[str]  # display name of each document
 
     def __init__(
         self,
@@ -94,17 +86,17 @@ class Pool:
         log: Dataset | None = None,
     ) -> None:
         if not len(data):
-            raise DataError("expected at least one document to be judged: got none")
+            raise DataError("expected at least one document to judge: got none")
         if not data.X.shape[1]:
-            raise DataError("a pool needs features, which tell what to judge next: the data have none")
+            raise DataError("a pool needs features to sample by: the data has none")
         queries, docs = _checked("query", [str(query) for query in data.qid]), _checked("doc", doc_keys(data).tolist())
         self.rows: dict[tuple[str, str], int] = {}
         for row, pair in enumerate(zip(queries.tolist(), docs.tolist(), strict=True)):
             first = self.rows.setdefault(pair, row)
             if first != row:
                 raise DataError(
-                    f"document {pair[1]!r} of query {pair[0]!r} is there twice, in rows {first + 1} and {row + 1}: "
-                    "labels could not tell them apart"
+                    f"document {pair[1]!r} of query {pair[0]!r} is given twice, in rows {first + 1} and {row + 1}: "
+                    "labels need unique ids"
                 )
         self.texts = {}
         for role, texts_of_role in (texts or {}).items():
@@ -135,14 +127,14 @@ class Pool:
         return f"Pool({counted(len(self), 'document')}, {n_queries}, {n_features}, texts: {texts})"
 
     def row(self, query: str, doc: str) -> int:
-        """Return the row of a document, or say that it is not in the pool."""
+        """Return the row of a document, which must be in the pool."""
         try:
             return self.rows[query, doc]
         except (KeyError, TypeError):
             raise DataError(f"the pool has no document {doc!r:.60} of query {query!r:.60}") from None
 
     def find(self, query: str, doc: str) -> int | None:
-        """Return the row of a document by its key or, where documents have no ids, by what people call it."""
+        """Return the row of a document by its key or, if documents have no ids, by its display name."""
         row = self.rows.get((query, doc))
         if row is None and named_row(doc) is not None:
             row = self._rows_by_name.get((query, doc.removeprefix("row").strip()))
@@ -150,25 +142,25 @@ class Pool:
 
     @cached_property
     def _rows_by_name(self) -> dict[tuple[str, str], int]:
-        """The row of each document without an id, by its query and the number in its name."""
+        """The row of each document without an id, by its query and row number."""
         named = ((pair[0], name, row) for row, (pair, name) in enumerate(zip(self.pairs, self.names, strict=True)))
         return {(query, name.removeprefix("row ")): row for query, name, row in named if name != self.pairs[row][1]}
 
     def only(self, rows: Sequence[int]) -> Pool:
-        """Return a pool of some of the documents, in this order, with the names they have here."""
+        """Return a pool of some of the documents, in this order, with the same display names."""
         texts = {role: [texts[row] for row in rows] for role, texts in self.texts.items()}
         fields = {field: [values[row] for row in rows] for field, values in self.fields.items()}
         names = [self.names[row] for row in rows]
         return Pool(self.data[list(rows)], texts, fields=fields, name=self.name, names=names)
 
     def graded(self, grades: Mapping[int, int]) -> Dataset:
-        """Return all documents with these grades by row, and no others."""
+        """Return all documents, with only these grades by row."""
         y = np.full(len(self), UNLABELLED)
         y[[*grades]] = [*grades.values()]
-        return replace(self.data, y=y, base=None)  # these labels are not the judgements of the base
+        return replace(self.data, y=y, base=None)  # the recall base belongs to other judgements
 
     def has_contrast(self, grades: Mapping[int, int]) -> bool:
-        """Tell whether these grades by row give any query two grades: without, there is nothing to learn from."""
+        """Return whether any query has two different grades, which training needs."""
         return has_contrast(np.array([*grades.values()]), self.query_numbers[[*grades]])
 
     def rows_of(self, query: str) -> Array:
@@ -180,7 +172,7 @@ class Pool:
         return {self.rows[pair] for pair in pairs if pair in self.rows}
 
     def shown(self, row: int) -> dict[str, Any]:
-        """Return the texts that a row has; where it has neither a title nor an id, what people call it is the title."""
+        """Return the texts of a row; without a title and an id, the title is the display name."""
         shown: dict[str, Any] = {} if self.names[row] == self.pairs[row][1] else {"title": self.names[row]}
         shown |= {role: text for role, texts in self.texts.items() if (text := texts[row])}
         texts = ((name, field_text(name, values[row])) for name, values in self.fields.items())
@@ -188,7 +180,7 @@ class Pool:
         return shown | ({"fields": fields} if fields else {})
 
     def query_text(self, query: str) -> str | None:
-        """Return the words of a query, if the pool has them."""
+        """Return the text of a query, if the pool has it."""
         text: str | None = self.shown(int(self.rows_of(query)[0])).get("query_text")
         return text
 
@@ -203,12 +195,11 @@ def read_pool(
     features: Sequence[str] | None = None,
     format: str | None = None,
 ) -> Pool:
-    """Read the documents to be judged: LETOR text, or a table (csv, tsv, parquet, data frame) that may hold texts too.
+    """Read the documents to judge: LETOR text, or a table (csv, tsv, parquet, data frame) with optional texts.
 
-    A column of text called query, description, title, text, body, abstract or url is what it says (TEXT_COLUMNS).
-    show: other columns that raters see, of text or numbers, whether or not they are features; author means the column
-    author:field, too. Of a table with clicks, whose rows are what was shown at each position, the pool has each
-    document once.
+    Text columns named query, description, title, text, body, abstract or url are shown as such (TEXT_COLUMNS).
+    show: more columns to show to raters, of text or numbers, features or not; author also finds the column
+    author:field. From a table with clicks, with one row per position, the pool takes each document once.
 
     >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")

@@ -1,51 +1,50 @@
-"""Choose documents of a pool: with grades that are known, or as a list of what to judge next."""
+"""Sample documents of a pool: simulated with known grades, or as a list to judge next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.core.parameters import is_whole
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import UNLABELLED, Array
 from rulerank.errors import DataError
 from rulerank.judging.pool import Pool
 from rulerank.sampling.ssar import SSAR
-from rulerank.sampling.strata import Strata
+from rulerank.sampling.strata import StratifiedSampler
 
 
 class Sample(NamedTuple):
-    """Documents that were chosen, and how it ended."""
+    """Chosen documents, and why sampling ended."""
 
     rows: Array
-    grades: Array  # -1 where it is still to be given
-    n_labels: int  # with those there were before
+    grades: Array  # -1: not judged yet
+    n_labels: int  # including earlier ones
     stop: str  # "natural", "budget", "listed"
     closeness: float
 
 
 def with_known_grades(pool: Pool, grades: Mapping[int, int]) -> tuple[Pool, dict[int, int]]:
-    """Return a pool of the documents whose grade is known, and their grades by its rows."""
+    """Return a pool of the graded documents, and their grades by row."""
     rows = sorted(grades)
     if not rows:
-        raise DataError(f"no document of {pool.name} has a grade, so there is nothing to simulate with")
+        raise DataError(f"no document of {pool.name} has a grade to simulate with")
     return pool.only(rows), {place: grades[row] for place, row in enumerate(rows)}
 
 
 def simulate(
     pool: Pool,
-    sampler: SSAR | Strata,
+    sampler: SSAR | StratifiedSampler,
     grades: Mapping[int, int],
     *,
     labels: Mapping[int, int] | None = None,
     budget: int | None = None,
-    tell: Callable[[Any], None] = lambda selection: None,
 ) -> Sample:
-    """Choose with the grades that all documents have; what was labelled before comes first. tell: called after each.
+    """Sample with known grades, after the earlier labels.
 
     >>> import rulerank as rr
-    >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=5, seed=0))
+    >>> pool = Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=5, seed=0))
     >>> done = simulate(pool, SSAR(), pool.own_grades, budget=4)
     >>> done.n_labels, done.stop
     (4, 'budget')
@@ -57,16 +56,17 @@ def simulate(
     while (row := selection.next()) is not None and n_asked != budget:
         selection.add(row, grades[row])
         n_asked += 1
-        tell(selection)
     stop = "natural" if row is None else "budget"
     return Sample(selection.order, selection.grades, len(selection.order), stop, selection.closeness)
 
 
-def list_next(pool: Pool, sampler: SSAR | Strata, n: int, *, labels: Mapping[int, int] | None = None) -> Sample:
-    """Choose documents to judge next, as if each had the most common grade so far, at first 0.
+def list_next(
+    pool: Pool, sampler: SSAR | StratifiedSampler, n: int, *, labels: Mapping[int, int] | None = None
+) -> Sample:
+    """Choose documents to judge next, assuming that each gets the most common grade so far, or 0.
 
     >>> import rulerank as rr
-    >>> list_next(Pool(rr.make_ranking(n_queries=3, docs_per_query=5, seed=0)), SSAR(), 3).grades.tolist()
+    >>> list_next(Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=5, seed=0)), SSAR(), 3).grades.tolist()
     [-1, -1, -1]
     """
     if not is_whole(n, 1):

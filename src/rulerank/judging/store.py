@@ -1,6 +1,6 @@
-"""The label store: facts about who graded what, in an SQLite file or a PostgreSQL database. Nothing is deleted.
+"""The label store, in an SQLite file or a PostgreSQL database. Nothing is deleted.
 
-Beside labels it keeps what a team needs: the lead's decisions and settings, and which raters are no people.
+Besides labels it keeps the admin's decisions and settings, and which raters are not human.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulerank.core.parameters import check_number, is_whole
+from rulerank._util.parameters import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import schema as sql
 from rulerank.judging.database import Database
@@ -21,9 +21,9 @@ from rulerank.judging.labels import (
     Claim,
     Decision,
     Glance,
-    JudgeKind,
     Label,
     Pair,
+    RaterKind,
     Revocable,
     Setting,
     Settings,
@@ -33,7 +33,7 @@ from rulerank.judging.labels import (
     check_kind,
     check_name,
 )
-from rulerank.judging.schema import DECISIONS, JUDGES, LABELS, SETTINGS, TEAM, Facts, as_text, value_of
+from rulerank.judging.schema import DECISIONS, LABELS, RATER_KINDS, SETTINGS, TEAM, Facts, as_text, value_of
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -43,15 +43,14 @@ Kind = TypeVar("Kind", bound=Revocable)
 
 
 class LabelStore(Database):
-    """Keep what raters say of documents: every label that `add` has returned survives a crash of anything.
+    """Stores labels: every label that `add` has returned survives a crash.
 
-    target: the path of an SQLite file, made when it is not there, or a URL such as postgresql://user@host/labels.
-    Several threads and processes may use a store at once. A rater who grades a document again supersedes the own
-    label; `undo` withdraws; old labels stay in `history`. A store that can only be read opens, and is read.
+    target: the path of an SQLite file, created if missing, or a URL such as postgresql://user@host/labels.
+    Several threads and processes may use a store at once. A new grade of the same rater supersedes the old one; `undo`
+    withdraws it; old labels stay in `history`. A read-only store can be read.
 
-    Whatever may be sent twice can bring the id of its `judgement`, made where the key was pressed: the store keeps one
-    of each, and what comes with a known id changes nothing and is answered as the first was. `page` is where something
-    was said, for the history.
+    Requests that may be sent twice can carry a `judgement` id: a second request with the same id changes nothing and
+    gets the first answer. `page` is where a label was given, for the history.
 
     >>> import tempfile
     >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
@@ -75,22 +74,22 @@ class LabelStore(Database):
         once: bool = False,
         page: str | None = None,
     ) -> Label:
-        """Keep a grade (None: cannot be judged), superseding what this rater said of the document before.
+        """Store a grade (None: cannot be judged), superseding this rater's previous label of the document.
 
-        judgement: an id; the label of a known one is returned as it was given, and nothing changes.
-        once: without an id, a grade that is in force already is no new label.
+        judgement: an id; if it is known, returns the label that was stored with it.
+        once: without an id, do not store a grade that is current already.
         """
         return self._give(LABELS, _graded(query, doc, grade, rater, page), judgement, once=once)
 
     def add_all(self, judged: Iterable[Judged], *, page: str | None = None) -> list[Label]:
-        """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
+        """Store many grades, given as (query, doc, grade, rater): all, or none if one is invalid."""
         rows = [_graded(query, doc, grade, rater, page) for query, doc, grade, rater in judged]
         times = Counter((row["query"], row["doc"], row["rater"]) for row in rows)
         if len(times) < len(rows):
             (query, doc, rater), _ = times.most_common(1)[0]
             raise DataError(
                 "a rater can grade a document only once at a time: "
-                f"{doc!r:.60} of query {query!r:.60} by {rater!r} is there twice"
+                f"{doc!r:.60} of query {query!r:.60} by {rater!r} is given twice"
             )
         if not rows:
             return []
@@ -98,36 +97,36 @@ class LabelStore(Database):
             return self._add(connection, LABELS, rows)
 
     def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None:
-        """Withdraw this rater's latest label, which brings back the one it superseded; None: there is no label."""
+        """Withdraw this rater's latest label and restore the one it superseded; None if there is no label."""
         own = {"rater": check_name("rater", rater)}
         return self._take_back(LABELS, LABELS.latest_of_rater, own, judgement, page)
 
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
-        """Return the current labels in the order of time, of one rater or of all, those with a higher id than after."""
+        """Return the current labels of one rater or of all, oldest first, with ids above `after`."""
         if rater is None:
             return self._facts(LABELS, LABELS.newer, {"after": after})
         own = {"after": after, "the_rater": check_name("rater", rater)}
         return self._facts(LABELS, LABELS.newer_of_rater, own)
 
     def history(self) -> list[Label]:
-        """Return every label ever given, in the order of time."""
+        """Return every label ever given, oldest first."""
         return self._facts(LABELS, LABELS.history)
 
     def state(self) -> State:
-        """Return what tells cheaply whether labels have changed since it was last asked."""
+        """Return counters that change with the labels; cheap to read."""
         with self._read() as connection:
             return State(*connection.execute(sql.STATE).one())
 
     def glance(self, rater: str) -> Glance:
-        """Return `state`, `claims` and what this rater has `skipped` in one go."""
+        """Return `state`, `claims` and this rater's `skipped` at once."""
         with self._read() as connection:
             state = State(*connection.execute(sql.STATE).one())
             return Glance(state, self._claims(connection), _skipped(connection, rater))
 
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
-        """Keep a document for a rater for some time, unless `raters` others hold it or have judged it already.
+        """Reserve a document for a rater for some time; False if `raters` others have reserved or judged it.
 
-        A claim that has not run out, and one on a document the rater has judged, is always renewed.
+        A rater's own live claim, and a claim on a document the rater has judged, is always renewed.
         """
         names = _the(_names(query, doc, rater))
         if not is_whole(raters, 1):
@@ -143,12 +142,12 @@ class LabelStore(Database):
             return True
 
     def claims(self) -> list[Claim]:
-        """Return the claims that have not run out, the latest last."""
+        """Return the live claims, oldest first."""
         with self._read() as connection:
             return self._claims(connection)
 
     def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None:
-        """Note that a rater passes over a document, and give up the claim; grading it takes the note back."""
+        """Record that a rater skips a document, and drop the claim; grading it removes the record."""
         names = _names(query, doc, rater)
         with self._write() as connection:
             if _seen(connection, "skip", judgement, names) is not None:
@@ -158,25 +157,25 @@ class LabelStore(Database):
                 connection.execute(statement, _the(names) | {"now": as_text(self._now())})
 
     def skipped(self, rater: str) -> list[Pair]:
-        """Return the (query, doc) pairs a rater has passed over, in the order of time."""
+        """Return the (query, doc) pairs that a rater has skipped, oldest first."""
         with self._read() as connection:
             return _skipped(connection, rater)
 
     def skips(self) -> list[Skip]:
-        """Return what all raters have passed over and not graded since, in the order of time."""
+        """Return all skips of documents that were not graded since, oldest first."""
         with self._read() as connection:
             return [value_of(Skip, row._asdict(), self.name) for row in connection.execute(sql.ALL_SKIPS)]
 
-    def note_check(self, last_label: int, method: str, today: str) -> CheckRecord:
-        """Note that a model, trained on the labels up to an id, is compared with today's ranking from now on."""
+    def note_check(self, last_label: int, method: str, baseline: str) -> CheckRecord:
+        """Record that a model, trained on the labels up to an id, is now compared with the baseline ranking."""
         with self._write() as connection:
             before = connection.execute(sql.LAST_CHECK).first()
-            record = CheckRecord(1 if before is None else before.id + 1, last_label, method, today, self._now())
+            record = CheckRecord(1 if before is None else before.id + 1, last_label, method, baseline, self._now())
             connection.execute(sql.ADD_CHECK, asdict(record) | {"time": as_text(record.time)})
         return record
 
     def last_check(self) -> CheckRecord | None:
-        """Return the latest of them; None: there is none."""
+        """Return the latest record of `note_check`, or None."""
         with self._read() as connection:
             found = connection.execute(sql.LAST_CHECK).first()
         return None if found is None else value_of(CheckRecord, found._asdict(), self.name)
@@ -191,42 +190,42 @@ class LabelStore(Database):
         judgement: str | None = None,
         page: str | None = None,
     ) -> Decision:
-        """Keep the lead's grade of a document (None: cannot be judged), which counts instead of the raters' grades."""
+        """Store the admin's grade of a document (None: cannot be judged), which overrides the raters' grades."""
         return self._give(DECISIONS, _graded(query, doc, grade, rater, page), judgement)
 
     def undo_decision(
         self, query: str, doc: str, rater: str, *, judgement: str | None = None, page: str | None = None
     ) -> Decision | None:
-        """Withdraw the decision on a document, which brings back the one it superseded; None: there is none."""
+        """Withdraw the decision on a document and restore the one it superseded; None if there is none."""
         return self._take_back(DECISIONS, DECISIONS.same, _names(query, doc, rater), judgement, page)
 
     def decisions(self) -> list[Decision]:
-        """Return the decisions in force, in the order of time."""
+        """Return the current decisions, oldest first."""
         return self._facts(DECISIONS, DECISIONS.current)
 
     def history_of(self, kind: type[Kind]) -> list[Kind]:
-        """Return every `Decision`, `JudgeKind` or `Setting` there ever was, or every `Order` of version 0.1."""
+        """Return every `Decision`, `RaterKind` or `Setting` ever made, or every `Order` of version 0.1."""
         facts: Any = next(one for one in TEAM if one.kind is kind)
         return self._facts(facts, facts.history)
 
-    def name_judge(self, judge: str, kind: str, rater: str, *, page: str | None = None) -> JudgeKind:
-        """Say that a rater is no person but another judge, one of `labels.KINDS`; "person" takes it back."""
-        values = {"judge": check_name("rater", judge), "kind": check_kind(kind)}
-        return self._say(JUDGES, values, rater, page)
+    def set_rater_kind(self, name: str, kind: str, rater: str, *, page: str | None = None) -> RaterKind:
+        """Set the kind of a rater, one of `labels.KINDS`."""
+        values = {"name": check_name("rater", name), "kind": check_kind(kind)}
+        return self._say(RATER_KINDS, values, rater, page)
 
-    def judges(self) -> dict[str, str]:
-        """Return the raters who are no people, each with what it is."""
-        return {one.judge: one.kind for one in self._facts(JUDGES, JUDGES.current) if one.kind != PERSON}
+    def other_raters(self) -> dict[str, str]:
+        """Return the non-human raters with their kinds."""
+        return {one.name: one.kind for one in self._facts(RATER_KINDS, RATER_KINDS.current) if one.kind != PERSON}
 
     def change_setting(self, name: str, value: Any, rater: str, *, page: str | None = None) -> Setting:
-        """Keep one of the `labels.Settings`; all processes have it from now on."""
+        """Change one of the `labels.Settings`, for all processes."""
         known = Settings.of({name: value}).to_dict()
         if name not in known:
             raise DataError(f"unknown setting {name!r:.60}; choose from {', '.join(known)}")
         return self._say(SETTINGS, {"name": name, "value": json.dumps(known[name])}, rater, page)
 
     def settings(self) -> Settings:
-        """Return what the lead has set, and the usual values of the rest."""
+        """Return the settings, with defaults for the rest."""
         return Settings.of({one.name: one.value for one in self._facts(SETTINGS, SETTINGS.current)})
 
     def _say(self, facts: Facts[Kind], values: dict[str, Any], rater: str, page: str | None) -> Kind:
@@ -236,7 +235,7 @@ class LabelStore(Database):
         return fact
 
     def _give(self, facts: Facts[Kind], values: dict[str, Any], judgement: str | None, *, once: bool = False) -> Kind:
-        """Keep a fact, unless its judgement is known, or once is asked for and it is in force already."""
+        """Store a fact, unless its judgement id is known, or `once` is set and it is current already."""
         word, names = facts.word, {name: values[name] for name in ("query", "doc", "rater")}
         with self._write() as connection:
             before = _seen(connection, word, judgement, names)
@@ -251,7 +250,7 @@ class LabelStore(Database):
         return fact
 
     def _add(self, connection: sa.Connection, facts: Facts[Kind], rows: list[dict[str, Any]]) -> list[Kind]:
-        """Keep facts, each superseding what is in force for its key; a label ends claims and skips."""
+        """Store facts, each superseding the current one of its key; a label ends claims and skips."""
         last_id, now = connection.execute(facts.last_id).scalar_one(), as_text(self._now())
         rows = [row | {"id": last_id + number, "time": now} for number, row in enumerate(rows, start=1)]
         keys = [_the({name: row[name] for name in facts.key}) for row in rows]
@@ -265,7 +264,7 @@ class LabelStore(Database):
     def _take_back(
         self, facts: Facts[Kind], chosen: sa.Select[Any], names: dict[str, Any], judgement: str | None, page: str | None
     ) -> Kind | None:
-        """Withdraw a fact, which brings back what it superseded."""
+        """Withdraw a fact and restore the one it superseded."""
         page, word = _page(page), facts.undo_word
         with self._write() as connection:
             before = _seen(connection, word, judgement, names)
@@ -319,9 +318,9 @@ def _the(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seen(connection: sa.Connection, kind: str, judgement: str | None, names: dict[str, Any]) -> Any:
-    """Return the row of a judgement that was kept before; None: it is new, or has no id.
+    """Return the stored row of a judgement id; None if it is new or there is no id.
 
-    An id that stands for anything else is refused: nobody is told that something is kept which is not.
+    An id that was used for something else is refused.
     """
     if judgement is None:
         return None
@@ -329,7 +328,7 @@ def _seen(connection: sa.Connection, kind: str, judgement: str | None, names: di
     meant = kind, names["rater"], names.get("query"), names.get("doc")
     if row is not None and (row.kind, row.rater, row.query, row.doc) != meant:
         raise DataError(
-            f"the judgement id {judgement!r:.60} stands for another judgement: make a new id for each key press"
+            f"the judgement id {judgement!r:.60} was used for another judgement: make a new id for each key press"
         )
     return row
 
@@ -342,7 +341,7 @@ def _note(
     names: dict[str, Any],
     fact: int | None = None,
 ) -> None:
-    """Keep the id of a judgement and what came of it: the id of a label, or of a fact of another kind."""
+    """Store the id of a judgement and the id of its label, or of its fact of another kind."""
     if judgement is not None:
         known = {"label": fact, "fact": None} if facts is LABELS else {"label": None, "fact": fact}
         connection.execute(

@@ -1,4 +1,4 @@
-"""Labels from a store into files and back (LETOR, qrels, Quepid's csv, csv, tsv, parquet), and their history."""
+"""Export and import labels of a store (LETOR, qrels, Quepid's csv, csv, tsv, parquet), and their history."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
-from rulerank.io.formats import FORMATS, Converted, write_any
-from rulerank.io.streams import format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, write_frame
+from rulerank.io.files import format_suffix, read_bytes
+from rulerank.io.formats import FORMATS, Conversion, write_any
+from rulerank.io.frames import TABLE_FORMATS, write_frame
 from rulerank.judging.grades import Counting
 from rulerank.judging.label_files import COLUMNS, read_each
-from rulerank.judging.labels import PERSON, Decision, JudgeKind, Label, Order, Setting, check_combination, check_kind
+from rulerank.judging.labels import PERSON, Decision, Label, Order, RaterKind, Setting, check_combination, check_kind
 from rulerank.judging.pool import Pool
 
 if TYPE_CHECKING:
@@ -38,16 +38,15 @@ def export_labels(
     *,
     per_rater: bool = False,
     combine_by: str | None = None,
-) -> Converted:
-    """Write the current labels to a file, in the format that is named or that the file's name ends in.
+) -> Conversion:
+    """Write the current labels to a file, in the given format or by the file's name.
 
-    One row per document, with the features when the pool is given, which LETOR needs, and the comment how the grade
-    came about. A document that nobody could judge has no grade, and qrels leave it out. Labels of judges who are no
-    people are left out.
-    per_rater: one row per label instead, a table of qid, docid, grade (empty: cannot be judged), rater, what the rater
-        is, time and page.
-    combine_by: how the grades of a document judged by several become one (`labels.COMBINATIONS`); by default as the
-        lead has set it. What the lead has decided counts first.
+    One row per document, with the features if the pool is given (LETOR needs them), and a comment on the origin of the
+    grade. Documents that cannot be judged have no grade; qrels leave them out. Labels of non-human raters are left out.
+    per_rater: one row per label instead, with qid, docid, grade (empty: cannot be judged), rater, kind of the rater,
+        time and page.
+    combine_by: how to combine several raters (`labels.COMBINATIONS`); by default the setting of the store. The admin's
+        decisions come first.
 
     >>> import tempfile
     >>> from rulerank.judging.store import LabelStore
@@ -68,26 +67,26 @@ def export_labels(
     """
     labels, counting = store.labels(), Counting.now(store)
     if not labels and not counting.decided:
-        raise DataError(f"{store.name}: there are no labels to export yet")
+        raise DataError(f"{store.name}: no labels to export yet")
     if per_rater:
-        return _export_each(labels, counting.judges, path, format)
+        return _export_each(labels, counting.other_raters, path, format)
     by_name = format or next((name for name, one in FORMATS.items() if format_suffix(path) in one.suffixes), "")
     if pool is None and by_name == "letor":
         raise DataError(
-            "LETOR lines hold features, which labels have not: give the pool too (--pool), or choose another format"
+            "LETOR needs features, which labels do not have: give the pool (pool=), or choose another format"
         )
     how = check_combination(combine_by or counting.settings.combine)
     given, grades = counting.people(labels), counting.grades(labels, how)
     agreed = dict.fromkeys(given) | dict.fromkeys(counting.decided) | grades
     if not agreed:
-        names = ", ".join(counting.judges)
-        raise DataError(f"{store.name}: no label is a person's, only of {names}; --combine none writes them")
+        names = ", ".join(counting.other_raters)
+        raise DataError(f"{store.name}: all labels are of non-human raters ({names}); --combine none exports them")
     pairs = [*agreed] if pool is None else [pool.pairs[row] for row in sorted(pool.rows_in(agreed))]
     if not pairs:
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")
     y = np.array([UNLABELLED if agreed[pair] is None else agreed[pair] for pair in pairs], dtype=np.int16)
     comment = None
-    if by_name in (*TABLE_FORMATS, "letor"):  # which have room for it
+    if by_name in (*TABLE_FORMATS, "letor"):  # formats with comments
         said = [_comment(given.get(pair, {}), how, agreed[pair], decided=pair in counting.decided) for pair in pairs]
         comment = np.array(said, dtype=object)
     if pool is None:
@@ -108,13 +107,12 @@ def import_labels(
     *,
     kind: str | None = None,
 ) -> int:
-    """Take the labels of a file into a store as this rater's, all or none; return how many are new or differ.
+    """Import the labels of a file as this rater's, all or none; return how many are new or changed.
 
-    Rows without a grade are passed over. In a table with a column `rater`, as `export_labels` with per_rater writes it,
-    every label goes to the rater who gave it, a column `kind` says what raters are, and no grade means that the
-    document cannot be judged.
-    kind: what the rater is, one of `team.KINDS`, where the file does not say it; labels of any but a person count
-        nowhere unless the lead says so, and that is told. By default what the store has, and a new rater is a person.
+    Rows without a grade are ignored. In a table with a column `rater`, as `export_labels` writes it with per_rater,
+    every label keeps its rater, a column `kind` has the kinds of raters, and an empty grade means "cannot be judged".
+    kind: the kind of the rater, one of `labels.KINDS`, unless the file has one. Labels of non-human raters are not used
+        unless the admin says so; a warning says so. By default the kind in the store; new raters are human.
     """
     named = None if kind is None else check_kind(kind)
     each = read_each(*read_bytes(path), format, rater)
@@ -122,55 +120,57 @@ def import_labels(
     kinds = ({} if named is None else dict.fromkeys((who for *_, who in given), named)) | each.kinds
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
-    _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)})
+    _set_kinds(store, {who: what for who, what in kinds.items() if what != store.other_raters().get(who, PERSON)})
     new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
     added = store.add_all(new, page="import")
-    _tell_judges(store, [who for *_, who in given])
+    _warn_unused(store, [who for *_, who in given])
     return len(added)
 
 
 def _export_each(
-    labels: list[Label], judges: Mapping[str, str], path: str | os.PathLike[str], format: str | None
-) -> Converted:
+    labels: list[Label], kinds: Mapping[str, str], path: str | os.PathLike[str], format: str | None
+) -> Conversion:
     format = format or format_suffix(path).removeprefix(".")
     if format not in TABLE_FORMATS:
-        raise DataError(f"only a table has one row per rater: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
+        raise DataError(
+            f"one row per label needs a table format: choose from {', '.join(TABLE_FORMATS)}, got {format!r}"
+        )
     rows = [
-        (one.query, one.doc, one.grade, one.rater, judges.get(one.rater, PERSON), one.time.isoformat(), one.page)
+        (one.query, one.doc, one.grade, one.rater, kinds.get(one.rater, PERSON), one.time.isoformat(), one.page)
         for one in labels
     ]
     schema = {column: pl.Int16 if column == "grade" else pl.String for column in COLUMNS}
     write_frame(pl.DataFrame(rows, schema=schema, orient="row"), path, format=format)
-    return Converted(len(rows), target=format)
+    return Conversion(len(rows), target=format)
 
 
-def _name_judges(store: LabelStore, kinds: Mapping[str, str]) -> None:
-    """Say what raters are, before their labels come; a person who has judged never becomes a judge by an import."""
-    people = {label.rater for label in store.labels()} - store.judges().keys()
+def _set_kinds(store: LabelStore, kinds: Mapping[str, str]) -> None:
+    """Set the kinds of raters before their labels; a human rater with labels never becomes a non-human one."""
+    people = {label.rater for label in store.labels()} - store.other_raters().keys()
     for rater, kind in kinds.items():
         if kind != PERSON and rater in people:
-            raise DataError(f"{rater!r} has judged as a person: take these labels in under another name (--rater)")
+            raise DataError(f"{rater!r} is a human rater with labels: import these labels under another name (--rater)")
     for rater, kind in kinds.items():
-        store.name_judge(rater, kind, "the command line", page="import")
+        store.set_rater_kind(rater, kind, "the command line", page="import")
 
 
-def _tell_judges(store: LabelStore, raters: list[str]) -> None:
-    """Say whose labels do not count in training, and how to let them."""
-    judges, training = store.judges(), store.settings().training_judges
-    apart = {who: raters.count(who) for who in dict.fromkeys(raters) if who in judges and who not in training}
+def _warn_unused(store: LabelStore, raters: list[str]) -> None:
+    """Warn about imported labels that training does not use."""
+    others, training = store.other_raters(), store.settings().training_raters
+    apart = {who: raters.count(who) for who in dict.fromkeys(raters) if who in others and who not in training}
     if apart:
-        said = ", ".join(f"{counted(count, 'label')} of {who} ({judges[who]})" for who, count in apart.items())
+        labels = ", ".join(f"{counted(count, 'label')} of {who} ({others[who]})" for who, count in apart.items())
         warnings.warn(
-            f"{said} are no people's: they count in training only with --raters, or as the lead's page says",
+            f"{labels}: training uses labels of non-human raters only with --raters, or if set on the admin page",
             stacklevel=3,
         )
 
 
 def _comment(given: Mapping[str, int | None], how: str, grade: int | None, *, decided: bool) -> str:
-    """Say how a document's grade came about."""
+    """Return the origin of a document's grade."""
     n_raters = sum(grade is not None for grade in given.values())
     if decided:
-        return f"decided by the lead, {counted(n_raters, 'rater')}"
+        return f"decided by the admin, {counted(n_raters, 'rater')}"
     if not n_raters:
         return "cannot be judged"
     if grade is None:
@@ -179,23 +179,23 @@ def _comment(given: Mapping[str, int | None], how: str, grade: int | None, *, de
 
 
 class Event(NamedTuple):
-    """One thing that somebody did."""
+    """One entry of the history."""
 
     time: str  # ISO 8601, UTC
     who: str
-    what: str  # label, undo label, skip, decision, undo decision, order, undo order, judge, setting
+    what: str  # label, undo label, skip, decision, undo undo order, rater kind, setting
     qid: str | None
     docid: str | None
     grade: int | None
-    value: str  # what was said, if it is no grade: the documents in order, what a judge is, a setting
-    page: str | None  # where; None: it is not known
-    id: int | None  # of the label, decision, order, judge or setting; a skip has none
+    value: str  # other content: an order of documents, the kind of a rater, a setting
+    page: str | None  # where; None: unknown
+    id: int | None  # of the label, decision, order, kind of rater or setting; skips have none
 
 
 def audit(store: LabelStore) -> list[Event]:
-    """Return all that was ever done in a store, in the order of time.
+    """Return the whole history of a store, oldest first.
 
-    A skip is there until its rater grades the document, and it has no page; claims are not kept.
+    A skip disappears when its rater grades the document, and it has no page; claims are not recorded.
 
     >>> import tempfile
     >>> from rulerank.judging.store import LabelStore
@@ -211,7 +211,7 @@ def audit(store: LabelStore) -> list[Event]:
         *(("label", one, _graded(one)) for one in store.history()),
         *(("decision", one, _graded(one)) for one in store.history_of(Decision)),
         *(("order", one, (one.query, None, None, " > ".join(one.docs))) for one in store.history_of(Order)),
-        *(("judge", one, (None, None, None, f"{one.judge} is {one.kind}")) for one in store.history_of(JudgeKind)),
+        *(("rater kind", one, (None, None, None, f"{one.name} is {one.kind}")) for one in store.history_of(RaterKind)),
         *(
             ("setting", one, (None, None, None, f"{one.name} = {json.dumps(one.value)}"))
             for one in store.history_of(Setting)
@@ -232,7 +232,7 @@ def audit(store: LabelStore) -> list[Event]:
 
 
 def write_audit(store: LabelStore, path: str | os.PathLike[str]) -> None:
-    """Write the audit as csv."""
+    """Write the history as csv."""
     schema = {name: pl.Int64 if name in ("id", "grade") else pl.String for name in Event._fields}
     write_frame(pl.DataFrame(audit(store), schema=schema, orient="row"), path, format="csv")
 

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import HasParameters, Parameter, Threads, unmasked
-from rulerank.core.words import listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast
+from rulerank._util.parameters import HasParameters, Parameter, Threads
+from rulerank._util.words import by_new_names, listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, query_index
 from rulerank.errors import DataError
-from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
+from rulerank.io.columns import collected
 from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.rankers.rows import Labelled as Labelled
 from rulerank.rankers.rows import (
     Sample,
-    check_finite,
+    check_names,
     check_weights,
-    columns_of,
-    has_columns,
     importances_of,
-    labelled_grades,
-    places_of,
+    matched_rows,
     query_numbers,
-    recoded,
-    renumbered,
+    query_of_each,
     sample_of,
-    whole_weights,
+    training_rows,
+    unknown_argument,
+    warn_of_torn_queries,
 )
 from rulerank.rules.additive import AdditiveTables, Contributions
+from rulerank.text.fields import read_names
 
 if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
-    from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Versus
+    from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Release, Versus
 
 
 class Ranker(HasParameters, BaseEstimator, ABC):
@@ -76,6 +77,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     has_names_: bool  # whether the names are the data's own, and not made up for an array
     categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
     dates_: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
+    human_names_: Mapping[str, str] = MappingProxyType({})  # feature: what explanations call it
 
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     base_text: ClassVar[str] = "the mean grade in training"  # where scores start, in words
@@ -83,23 +85,46 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     prepared_bins: Discretizer | None = None  # fitted to more rows than are learned from
 
     # scikit-learn hands the queries over without being told so in every script
-    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True}
+    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
 
+    _trained_queries: tuple[Array, Array] | None = None  # ids and numbers of rows; a model file does not hold them
     _sample: Sample | None = None  # some training rows, for feature_importances_; a model file does not hold them
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> Self:
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Name a parameter that other libraries have, and say what to use instead; `__init__` stores the parameters."""
+        known = inspect.signature(cls.__init__).parameters if params else {}
+        for name in params:
+            if name not in known:
+                raise unknown_argument(cls.__name__, name, [*known][1:])
+        return super().__new__(cls)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        sample_weight: Any = None,
+        **unknown: Any,
+    ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
+        group: instead of qid, the number of rows of each query, one query after the other, as in LightGBM.
         sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
             rows, and take whole numbers, which are the same as that many equal rows.
 
         A Dataset may have rows without a grade (-1): grades are learned from the labelled rows, scales by query and
         bins that need no grades from all of them.
         """
+        for name in unknown:
+            known = [*inspect.signature(type(self).fit).parameters][1:-1]
+            raise unknown_argument(f"{type(self).__name__}.fit", name, known)
+        qid = query_of_each(X, qid, group)
         self.check_parameters()
-        plain = y is None and qid is None and sample_weight is None and getattr(self, "_judge", None) is None
+        plain = y is None and qid is None and sample_weight is None and getattr(self, "_rater", None) is None
         if plain and isinstance(X, Dataset) and X.shown is None and (X.y == UNLABELLED).any():
             from rulerank.rankers.pool import fit_to_labelled  # it knows rankers that start from a baseline
 
@@ -129,31 +154,33 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if type(X).__module__.startswith("dask"):
-            from rulerank.scale.score import predict_frame
+            from rulerank.scale.partitions import predict_frame
 
             return predict_frame(self, X, qid)
-        self.check_names(X)
+        check_names(self, X)
         return self.predict_codes(X, qid)
 
     def predict_codes(self, X: Any, qid: Any = None) -> Array:
         """Return the scores of rows, as `predict` does; in an array categories are the codes of this ranker."""
         return self._score(self.check_rows(X, qid))
 
-    def score(self, X: Any, y: Any = None, qid: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, qid: Any = None, *, group: Any = None, sample_weight: Any = None) -> float:
         """Return NDCG@10, the mean over queries: the gain is the grade, tied documents count with their mean.
 
-        It is what `evaluate` gives; `scorer` makes any other measure a scorer for scikit-learn.
+        It is what `evaluate` gives; `make_scorer` makes any other measure a scorer for scikit-learn.
+
+        group: instead of qid, the number of rows of each query, as in `fit`.
+        sample_weight: rows of weight 0 are left out; a query counts as much as its other rows do on average.
 
         >>> import rulerank as rr
-        >>> fold = rr.make_folds(rr.make_ranking(n_queries=50, seed=0))[0]
+        >>> fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=50, seed=0))[0]
         >>> ranker = rr.GlobalRules().fit(fold.train)
         >>> ranker.score(fold.test) == rr.evaluate(fold.test, ranker.predict(fold.test)).means["NDCG@10"]
         True
         """
         from rulerank.evaluation import evaluate
 
-        if isinstance(X, Dataset) and y is None and qid is None:
-            return evaluate(X, self.predict(X), measures="NDCG@10", n_jobs=self.n_jobs).means["NDCG@10"]
+        qid = query_of_each(X, qid, group)
         if isinstance(X, Dataset):
             y, qid = X.y if y is None else y, X.qid if qid is None else qid
         if y is None:
@@ -165,8 +192,17 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 "score(X, y, qid=qid)",
                 stacklevel=2,
             )
-            qid = np.zeros(len(scores))
-        return evaluate(y, scores, qid, "NDCG@10", n_jobs=self.n_jobs).means["NDCG@10"]
+        queries, ids = query_numbers(qid, len(scores))
+        warn_of_torn_queries(self, ids, queries)
+        weights = np.ones(len(scores)) if sample_weight is None else check_weights(sample_weight, len(scores))
+        kept = np.flatnonzero(weights)
+        y = np.asarray(y)[kept] if kept.size < len(scores) else y
+        found = evaluate(y, scores[kept], queries[kept], "NDCG@10", n_jobs=self.n_jobs)
+        if sample_weight is None:
+            return found.means["NDCG@10"]
+        own = query_index(queries[kept])[0]
+        of_query = np.bincount(own, weights[kept]) / np.bincount(own)
+        return float(np.average(found.values[0], weights=of_query))
 
     @property
     def feature_importances_(self) -> Array:
@@ -207,7 +243,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         rules what the rules over the same features add. Nothing is estimated. X and qid are those of `predict`.
 
         >>> import rulerank as rr
-        >>> data = rr.make_ranking(n_queries=20, n_features=3, seed=0)
+        >>> data = rr.datasets.make_ranking(n_queries=20, n_features=3, seed=0)
         >>> ranker = rr.FittedRules().fit(data)
         >>> found = ranker.contributions(data)
         >>> found.terms[:2], found.values.shape == (len(data), len(found.terms))
@@ -216,7 +252,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         True
         """
         check_is_fitted(self)
-        self.check_names(X)
+        check_names(self, X)
         if qid is None and isinstance(X, Dataset):
             qid = X.qid
         rows = self.check_rows(X, qid)
@@ -266,7 +302,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             self.set_params(**asked)
             del self.of_a_part, self.prepared_bins
         self.feature_names_, self.has_names_ = feature_names, True
-        self.categories_ = dict(categories or {})
+        self.categories_, self._trained_queries = dict(categories or {}), None  # qid may be numbers of queries
         self.record_params()  # what was asked for counts as fitted
         return self
 
@@ -282,20 +318,23 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         }
         if self.categories_:
             state["categories"] = {name: list(kinds) for name, kinds in self.categories_.items()}
-        return state | ({"dates": list(self.dates_)} if self.dates_ else {})
+        state |= {"dates": list(self.dates_)} if self.dates_ else {}
+        return state | ({"human_names": dict(self.human_names_)} if self.human_names_ else {})
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the ranker that `to_state` described, bit for bit."""
-        made = cls.from_params(state["params"])
+        made = cls.from_params(by_new_names(state["params"]))
         made.feature_names_ = tuple(state["feature_names"])
         made.has_names_ = bool(state.get("has_names", True))  # models of before had names or went by position
         made.n_features_in_ = len(made.feature_names_)
         made.categories_ = {name: tuple(kinds) for name, kinds in state.get("categories", {}).items()}
         made.dates_ = tuple(state.get("dates", ()))
+        if "human_names" in state:
+            made.human_names_ = {str(name): str(human) for name, human in state["human_names"].items()}
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
-        made._take_learned(state["learned"])
+        made._take_learned(by_new_names(state["learned"]))
         return made
 
     @abstractmethod
@@ -319,15 +358,15 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return None
 
     def additive(self) -> AdditiveTables:
-        """Return the fitted model as a base plus tables of votes plus weights, or say why it is no such sum.
+        """Return the fitted model as a base plus tables of votes plus weights, or say why it is not such a sum.
 
         Over features as the ranker scores them: on one scale by query, where it normalises.
 
         >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=30, n_features=3, seed=0)
-        >>> ranker = rr.GlobalRules().fit(world)
+        >>> data = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=0)
+        >>> ranker = rr.GlobalRules().fit(data)
         >>> tables = ranker.additive()
-        >>> len(tables.tables), bool(abs(tables.score(world.X) - ranker.predict(world)).max() < 1e-12)
+        >>> len(tables.tables), bool(abs(tables.score(data.X) - ranker.predict(data)).max() < 1e-12)
         (6, True)
         """
         check_is_fitted(self)
@@ -381,52 +420,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         )
 
     def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
-        names: tuple[str, ...] = ()
-        categories: Mapping[str, tuple[str, ...]] = {}
-        dates: tuple[str, ...] = ()
-        if is_frame(X):
-            X, categories, dates = numeric_frame(X)
-        if isinstance(X, Dataset):
-            names, categories, dates = X.feature_names, X.categories, X.dates
-            if y is None and X.shown is not None and (X.y == UNLABELLED).all():
-                raise DataError(
-                    f"{type(self).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
-                    "which learns from clicks"
-                )
-            y = X.y if y is None else y
-            qid = X.qid if qid is None else qid
-            X = X.X
-        if y is None:
-            raise DataError(
-                "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
-                "or a Dataset, which rr.from_frame makes of a data frame"
-            )
-        X = self._check_matrix(X, reset=True)
-        grades = labelled_grades(y, X.shape[0])
-        self.feature_names_ = names or tuple(
-            map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
-        )
-        self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
-        self.categories_, self.dates_ = dict(categories), dates
-        if categories and not self._knows_categories:
-            warnings.warn(self._words_for_categories(listed([*categories])), stacklevel=3)
-        if qid is None and self._uses_queries():
-            warnings.warn(
-                "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
-                stacklevel=3,
-            )
-        queries, ids = query_numbers(qid, X.shape[0])
-        weights = None
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, X.shape[0])
-            rows = np.flatnonzero(weights > 0)
-            if not self._weighs_rows:
-                rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
-            X, grades, queries, ids = X[rows], grades[rows], *renumbered(queries[rows], ids)
-            weights = weights[rows] if self._weighs_rows else None
-        if self.normalize is not None:
-            X = self.on_one_scale(X, queries, self.normalize)
-        return Labelled(X, grades, queries, ids, weights, categories)
+        return training_rows(self, X, y, qid, sample_weight)
 
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
         """Return rows normalised by query; codes of categories stay what they are."""
@@ -437,70 +431,16 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
-        X = collected(X)
-        if isinstance(X, Dataset):
-            qid = X.qid if qid is None else qid
-            self._check_names(X)
-            X = recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
-            check_finite(X)
-        elif self.has_names_ and has_columns(X):
-            X = np.asarray(self.frame_rows(X))
-            check_finite(X)
-        else:
-            X = self._check_matrix(numeric_frame(X, {})[0] if is_frame(X) else X, reset=False)
+        qid = X.qid if isinstance(X, Dataset) and qid is None else qid
+        rows = matched_rows(self, X)
         if self.normalize_ is None:
-            return X
+            return rows
         if qid is None:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): "
                 "give the query of each row, predict(X, qid=qid)"
             )
-        return self.on_one_scale(X, query_numbers(qid, len(X))[0], self.normalize_)
-
-    def check_names(self, X: Any) -> None:
-        """Refuse an array where the model knows names: nobody but the model knows its codes."""
-        if self.categories_ and not isinstance(X, Dataset) and not is_frame(X) and not has_columns(X):
-            name, names = next(iter(self.categories_.items()))
-            raise DataError(f"{is_a_category(name, names)}, in a data frame or a Dataset: got an array")
-
-    def _check_names(self, data: Dataset) -> None:
-        """Refuse names where the model has learned numbers."""
-        known = () if not self.has_names_ or self._leaves_categories_out else self.feature_names_
-        name = next((name for name in data.categories if name in known and name not in self.categories_), None)
-        if name is not None:
-            raise DataError(
-                f"the model reads numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
-            )
-
-    def frame_rows(self, frame: Any) -> Any:
-        """Return the columns of a data frame that the ranker knows, by name and in its order."""
-        columns = [str(column) for column in frame.columns]
-        twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
-        if twice is not None:
-            raise DataError(f"column names must differ: {twice!r} is there twice")
-        places = places_of(self.feature_names_, tuple(columns))
-        chosen = frame[[frame.columns[place] for place in places]]
-        if is_frame(chosen):
-            chosen = numeric_frame(chosen, self.categories_, self.dates_)[0]
-        return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
-
-    def _check_matrix(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(
-            self,
-            unmasked(X),
-            dtype=[np.float32, np.float64],
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=1 if reset else 0,
-            reset=reset,
-        )
-        how = self.normalize if reset else self.normalize_
-        if issparse(X) and how is not None:
-            raise DataError(
-                f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
-            )
-        check_finite(X)
-        return X
+        return self.on_one_scale(rows, query_numbers(qid, len(rows))[0], self.normalize_)
 
     @overload
     def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 10) -> Explanation: ...
@@ -517,12 +457,12 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         n_rules: how many of the strongest rules to keep; None keeps all.
 
         >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=20, seed=0)
-        >>> ranker = rr.GlobalRules().fit(world)
-        >>> why = ranker.explain(world, 3)
-        >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
+        >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+        >>> ranker = rr.GlobalRules().fit(data)
+        >>> why = ranker.explain(data, 3)
+        >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(data)[3]) < 1e-9
         np.True_
-        >>> ranker.explain(world, 3, versus=7).lines()[0]
+        >>> ranker.explain(data, 3, versus=7).lines()[0]
         'q1-d4 scores 0.4651 and q1-d8 0.2908: 0.1743 between them.'
         """
         from rulerank.explain import explain_score, explain_versus
@@ -533,25 +473,64 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return explain_versus(self, x, row, versus, n_rules)
 
     def explain_query(
-        self, data: Dataset, query: Any = None, *, today: str | int | bool | None = None, n: int = 10
+        self, data: Dataset, query: Any = None, *, baseline: Any = None, n: int = 10
     ) -> RankingExplanation:
-        """Explain the whole ranking of a query: reasons for each document, and what moved against today's ranking.
+        """Explain the whole ranking of a query: reasons for each document, and what moved against the baseline ranking.
 
         data: documents with this query among them; texts that it has are shown.
         query: its id; None where the data has but one.
-        today: the feature that ranks the documents now, "-name" where the lowest comes first; None: the one whose name
-            says so, such as bm25 or engine_rank, if any; False: none.
+        baseline: the ranking that users see now: a feature ("-name": lowest first), a sum of features, a fitted
+            ranker, a run, or a file of these; None: a feature with a usual name, such as bm25 or engine_rank, if
+            any; False: none.
         n: how many documents to show; the reasons are those against the average of all of them.
 
         >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=20, seed=0)
-        >>> found = rr.GlobalRules().fit(world).explain_query(world, "q1", n=3)
-        >>> [(doc.rank, doc.document, doc.today) for doc in found.documents]
+        >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+        >>> found = rr.GlobalRules().fit(data).explain_query(data, "q1", n=3)
+        >>> [(doc.rank, doc.document, doc.baseline_rank) for doc in found.documents]
         [(1, 'q1-d26', 21), (1, 'q1-d39', 5), (1, 'q1-d48', 22)]
         """
         from rulerank.explain import explain_ranking
 
-        return explain_ranking(self, data, query, today, n)
+        return explain_ranking(self, data, query, baseline, n)
+
+    def release(self, data: Dataset, baseline: Any, *, n: int = 10, examples: int = 5) -> Release:
+        """Compare this ranker with the baseline ranking on all queries: what changes in the top n, why, and for whom.
+
+        data: the documents that both rank; with labels, metrics with intervals too.
+        baseline: the ranking that users see now, as in `explain_query`.
+        examples: how many queries are shown side by side.
+
+        >>> import rulerank as rr
+        >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+        >>> found = rr.GlobalRules().fit(data).release(data, "bm25_body")
+        >>> found.n_changed, round(found.mean_new, 1)
+        (20, 5.2)
+        """
+        from rulerank.explain import release_of
+
+        return release_of(self, collected(data), baseline, n, examples)
+
+    def name_features(self, names: Mapping[str, str] | str | PathLike[str]) -> Self:
+        """Set what explanations call features, by their names in the data; a model file keeps it.
+
+        names: a dict, or a csv file with the columns feature and name.
+
+        Features of texts have such names of their own: "similar spelling in title" for grams(title).
+
+        >>> import rulerank as rr
+        >>> data = rr.datasets.make_ranking(n_queries=20, n_features=2, seed=0)
+        >>> ranker = rr.QueryIntercepts().fit(data).name_features({"bm25_body": "match in the body"})
+        >>> ranker.explain(data, 0).lines(1)[1]
+        '+1.058: match in the body 1.92, lower than 61 % of 54 documents'
+        """
+        check_is_fitted(self)
+        names = names if isinstance(names, Mapping) else read_names(str(names))
+        unknown = next((name for name in names if name not in self.feature_names_), None)
+        if unknown is not None:
+            raise DataError(f"names: the model has no feature {unknown!r}; it has {listed(self.feature_names_)}")
+        self.human_names_ = dict(names)
+        return self
 
     def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
         """Return the smallest change of each single feature that lifts a document above a score, smallest first.
@@ -577,9 +556,9 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             that the ranker still has with it.
 
         >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=30, n_features=3, seed=0)
-        >>> curve = rr.FittedRules().fit(world).curves(world).curves[0]
-        >>> curve.feature, curve.counts.n_docs == len(world), bool(abs(curve.adds(world.X[:, 1]).mean()) < 1e-9)
+        >>> data = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=0)
+        >>> curve = rr.FittedRules().fit(data).curves(data).curves[0]
+        >>> curve.feature, curve.counts.n_docs == len(data), bool(abs(curve.adds(data.X[:, 1]).mean()) < 1e-9)
         ('bm25_title', True, True)
         """
         from rulerank.explain import curves_of

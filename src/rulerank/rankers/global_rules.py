@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import Flag, Parameter, Word
+from rulerank._util.parameters import Flag, Parameter, Word
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, WithCategories
-from rulerank.errors import DataError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.rule_ranker import IncrementalRules
 from rulerank.rules.additive import MAX_SIZE, AdditiveTables, Table
 from rulerank.rules.engine import Engine, Rule, RuleBook
@@ -20,6 +20,7 @@ from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES, LiftVotes, Votes, votes_named
 
 
+@dataclass(eq=False, repr=False)
 class GlobalRules(IncrementalRules):
     """Rank documents by the votes of the association rules that cover them (RE-GR).
 
@@ -37,7 +38,8 @@ class GlobalRules(IncrementalRules):
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the literal votes="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take; larger ones are refused.
+    memory_budget: MiB the tables may take. Beyond it the training rows are kept, and each call of predict counts and
+        scores in one pass over the feature sets: the same scores, to the last bit.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
@@ -62,36 +64,23 @@ class GlobalRules(IncrementalRules):
         "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 
-    _tables: tuple[Engine, AdditiveTables] | None = None  # of `additive`, with what they were made of
+    _tables: tuple[Engine, AdditiveTables] | None = field(
+        default=None, init=False
+    )  # of `additive`, with what they were made of
     former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"votes": {"residual": "evidence"}}
 
-    def __init__(
-        self,
-        max_size: int | None = 2,
-        min_support: float = 0.0,
-        metric: str = "confidence",
-        votes: str = "evidence",
-        discretizer: Any = "mdlp",
-        drop_weakest: float | None = None,
-        normalize: str | None = None,
-        memory_budget: float = 1024,
-        keep_rows: float = 16,
-        work_limit: float | None = 5e12,
-        n_jobs: int | None = None,
-        mapped: bool = True,
-    ) -> None:
-        self.max_size = max_size
-        self.min_support = min_support
-        self.metric = metric
-        self.votes = votes
-        self.discretizer = discretizer
-        self.drop_weakest = drop_weakest
-        self.normalize = normalize
-        self.memory_budget = memory_budget
-        self.keep_rows = keep_rows
-        self.work_limit = work_limit
-        self.n_jobs = n_jobs
-        self.mapped = mapped
+    max_size: int | None = 2
+    min_support: float = 0.0
+    metric: str = "confidence"
+    votes: str = "evidence"
+    discretizer: Any = "mdlp"
+    drop_weakest: float | None = None
+    normalize: str | None = None
+    memory_budget: float = 1024
+    keep_rows: float = 16
+    work_limit: float | None = 5e12
+    n_jobs: int | None = None
+    mapped: bool = True
 
     def scheme(self) -> Votes:
         """Return how rules vote."""
@@ -150,10 +139,10 @@ class GlobalRules(IncrementalRules):
         return self._tables[1]
 
     def as_tables(self) -> AdditiveTables | None:
-        """Return the same; None where the votes are no such sum."""
+        """Return the same; None where the votes are not such a sum, or its tables too large."""
         try:
             return self.additive()
-        except DataError:
+        except (DataError, TooLargeError):
             return None
 
     def _is_additive(self) -> bool:
@@ -205,8 +194,8 @@ def additive_tables(engine: Engine, axes: list[RuleAxis], feature_names: tuple[s
             f"fit with max_size={MAX_SIZE} or less"
         )
     total = scheme.total_weight(layout, training) or 1.0
-    tables = []
-    for sets, _, votes in engine.tables():
+    tables, votes = [], engine.whole.votes
+    for sets in layout.sets:
         for number, members in enumerate(sets.features.tolist()):
             own = votes[sets.offsets[number] : sets.offsets[number + 1], 0].reshape(layout.n_bins[members]) / total
             for place, feature in enumerate(members):

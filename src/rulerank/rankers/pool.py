@@ -13,7 +13,8 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_i
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
-from rulerank.rankers.anchored.baseline import StartsFromToday
+from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.scale import PooledScale
 from rulerank.rankers.base import Ranker
 
 Grades = Mapping[int, int]  # grade of each labelled row
@@ -26,12 +27,12 @@ def fit_to_labelled(ranker: Ranker, pool: Dataset) -> None:
     all rows. Fitted to the labelled rows alone, both would rest on a handful of documents.
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
-    if not rows.size and isinstance(ranker, StartsFromToday):
+    if not rows.size and isinstance(ranker, Anchored):
         ranker.start(pool.feature_names, pool.categories)  # the baseline ranking, until labels say otherwise
         return
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
-    if not isinstance(ranker, StartsFromToday):
+    if not isinstance(ranker, Anchored):
         check_contrast(pool.y[rows], query_index(pool.qid)[0][rows])
     PoolLearner(ranker, pool).fit_to(ranker, rows, pool.y[rows])
 
@@ -46,36 +47,44 @@ class PoolLearner:
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
-        if pool.categories:  # codes stay what they are; where they are no amounts, they get no weight at 0
+        if pool.categories and normalize is not None:  # codes stay what they are
             codes = [pool.feature_names.index(name) for name in pool.categories]
             self.X = self.X.copy()
-            self.X[:, codes] = 0.0 if isinstance(ranker, StartsFromToday) else pool.X[:, codes]
+            self.X[:, codes] = pool.X[:, codes]
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
-        self.model_column = ranker.column_of_model(pool, self.query) if isinstance(ranker, StartsFromToday) else None
+        self.scale: PooledScale | None = None
+        if isinstance(ranker, Anchored):
+            self.X, self.scale = ranker.rows_of_pool(pool, self.query)
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
         return self.fit_to(clone(self.ranker), rows, grades)
 
-    def fit_judges(self, rows: Array, grades: ArrayLike, judge: ArrayLike) -> Ranker:
-        """Return the same with who gave each grade, for a ranker that has intercepts for judges; rows may repeat."""
-        return self.fit_to(clone(self.ranker), rows, grades, judge=judge)
+    def fit_raters(self, rows: Array, grades: ArrayLike, rater: ArrayLike) -> Ranker:
+        """Return the same with who gave each grade, for a ranker that has intercepts for raters; rows may repeat."""
+        return self.fit_to(clone(self.ranker), rows, grades, rater=rater)
 
-    def fit_to(self, ranker: Ranker, rows: Array, grades: ArrayLike, **more: ArrayLike) -> Ranker:
+    def fit_to(self, ranker: Ranker, rows: Array, grades: ArrayLike, **more: Any) -> Ranker:
         """Fit this ranker, which is set as the learner's is, to these rows."""
-        if self.model_column is not None:
-            more["model_column"] = self.model_column[rows]
+        known: dict[str, Any] = {"discretizer": self.bins}
+        if self.scale is not None:
+            known = {"scale": self.scale, "means": self.scale.means[self.query[rows]]}
         fitted = ranker.fit_prepared(
             self.X[rows],
             grades,
             self.query[rows],
             feature_names=self.feature_names,
-            discretizer=self.bins,
             categories=self.pool.categories,
+            **known,
             **more,
         )
         fitted.dates_ = self.pool.dates
         return fitted
+
+    def standard(self, rows: Array) -> Array:
+        """Return some rows on the pooled scale of `Anchored`, as its weights take them."""
+        assert self.scale is not None
+        return self.scale.standard(self.X[rows], self.scale.means[self.query[rows]])
 
     def scores(self, ranker: Ranker, rows: Array) -> Array:
         """Return a fitted ranker's scores of some rows, each seen among all documents of its query."""
@@ -83,11 +92,6 @@ class PoolLearner:
         scores = np.empty(len(self.query))
         scores[whole] = ranker.predict(self.pool[whole])
         return scores[rows]
-
-
-def rows_and_grades(grades: Grades) -> tuple[Array, Array]:
-    """Return labels as arrays, int64 and int16."""
-    return np.fromiter(grades, dtype=np.int64), np.fromiter(grades.values(), dtype=np.int16)
 
 
 def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
-from rulerank.core.words import counted
+from rulerank._util.parameters import Flag, Number, Parameter, Whole, Word
+from rulerank._util.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
@@ -25,13 +26,13 @@ from rulerank.rules.by_query import (
     most_competent,
     share_of_right_pairs,
 )
-from rulerank.rules.engine import Engine
 from rulerank.rules.votes import VOTES, Votes
 
 LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
 ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
 
 
+@dataclass(eq=False, repr=False)
 class QueryRules(RuleRanker):
     """Rank documents by the rules of those training queries that are competent (RE-QR).
 
@@ -104,41 +105,20 @@ class QueryRules(RuleRanker):
     }
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
-    queries_: Array
-    trust_: Array
-    engine_: Engine  # the trusted queries' mean; RE-GR when literal
-
-    def __init__(
-        self,
-        max_size: int | None = 2,
-        min_support: float = 0.0,
-        n_trusted: int = 25,
-        shrink: float = 20.0,
-        judged_rows: int = 50_000,
-        literal: bool = False,
-        leave_one_out: bool | None = None,
-        ties: str | None = None,
-        discretizer: Any = "mdlp",
-        drop_weakest: float | None = None,
-        normalize: str | None = None,
-        memory_budget: float = 1024,
-        work_limit: float | None = 5e12,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_size = max_size
-        self.min_support = min_support
-        self.n_trusted = n_trusted
-        self.shrink = shrink
-        self.judged_rows = judged_rows
-        self.literal = literal
-        self.leave_one_out = leave_one_out
-        self.ties = ties
-        self.discretizer = discretizer
-        self.drop_weakest = drop_weakest
-        self.normalize = normalize
-        self.memory_budget = memory_budget
-        self.work_limit = work_limit
-        self.n_jobs = n_jobs
+    max_size: int | None = 2
+    min_support: float = 0.0
+    n_trusted: int = 25
+    shrink: float = 20.0
+    judged_rows: int = 50_000
+    literal: bool = False
+    leave_one_out: bool | None = None
+    ties: str | None = None
+    discretizer: Any = "mdlp"
+    drop_weakest: float | None = None
+    normalize: str | None = None
+    memory_budget: float = 1024
+    work_limit: float | None = 5e12
+    n_jobs: int | None = None
 
     def rank_by_query(self, X: Any, qid: Any = None) -> Array:
         """Return every training query's own estimate, (n_rows, n_queries), NaN where one abstains."""
@@ -191,7 +171,7 @@ class QueryRules(RuleRanker):
 
     def _make_engine(self, prepared: Prepared) -> None:
         scheme: Votes = VOTES["mean"] if self.literal else TrustedVotes(self._by_query, self._trusted(), self.shrink)
-        self.engine_ = self._count(prepared, scheme)
+        self.engine_ = self._count(prepared, scheme)  # the trusted queries' mean; RE-GR when literal
 
     def stood_for(self) -> dict[str, Any]:
         ties = OTHER if self.ties is None else self.ties

@@ -7,18 +7,24 @@ mean size of what is left, over all documents, as a part of the sum over all fea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, validate_data
 
-from rulerank.core.parameters import shown
-from rulerank.core.words import counted
+from rulerank._util.loops import compiled
+from rulerank._util.parameters import shown, unmasked
+from rulerank._util.words import counted, listed, old_names
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
-from rulerank.io.columns import is_a_category
-from rulerank.rankers.linear.kernels import dense_scores
+from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
+from rulerank.io.formats import read_data_file
+from rulerank.io.letor import widen
 
 if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
@@ -28,6 +34,33 @@ MOST_REPEATED = 100  # times a row may count on average where weights are repeat
 MOST_ROWS = 1000  # of the training rows that a ranker remembers for its importances
 MOST_CASES = 300  # taken apart one by one, where there is no faster way
 COLUMNS = 256  # of a sparse matrix, looked at together
+
+
+HINTS = {  # arguments of other libraries, and what to do instead
+    (
+        "eval_set",
+        "eval_group",
+        "eval_qid",
+        "eval_metric",
+        "eval_names",
+        "eval_sample_weight",
+        "early_stopping_rounds",
+    ): (
+        "leave it out: FittedRules holds queries out by itself (n_folds) and stops when they gain no more; "
+        "rr.select compares rankers and settings"
+    ),
+    ("n_estimators", "num_iterations", "num_boost_round", "n_iter", "iterations", "learning_rate", "eta"): (
+        "leave it out: FittedRules finds the number of rounds by queries that it holds out"
+    ),
+    ("max_depth", "num_leaves", "max_leaves", "max_bin", "min_child_samples", "min_child_weight"): (
+        "leave it out: the size of trees follows from the number of rows; max_pairs limits pairs of features"
+    ),
+    ("groups", "group_id", "query_id", "query", "queries"): (
+        "give the query of each row as qid, or the number of rows of each query as group"
+    ),
+    ("random_state",): "the argument is called seed",
+    ("verbose", "callbacks"): "leave it out: rankers print nothing",
+}
 
 
 class Labelled(NamedTuple):
@@ -50,6 +83,126 @@ class Labelled(NamedTuple):
         if (np.diff(self.queries) >= 0).all():
             return self
         return self.rows(np.argsort(self.queries, kind="stable"))
+
+
+def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
+    """Return checked training data, normalised if the ranker does that, and note names and categories in the ranker."""
+    names: tuple[str, ...] = ()
+    categories: Mapping[str, tuple[str, ...]] = {}
+    dates: tuple[str, ...] = ()
+    if is_frame(X):
+        X, categories, dates = numeric_frame(X)
+    if isinstance(X, Dataset):
+        names, categories, dates = X.feature_names, X.categories, X.dates
+        if y is None and X.shown is not None and (X.y == UNLABELLED).all():
+            raise DataError(
+                f"{type(ranker).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
+                "which learns from clicks"
+            )
+        y = X.y if y is None else y
+        qid = X.qid if qid is None else qid
+        X = X.X
+    if y is None:
+        raise DataError(
+            "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
+            "or a Dataset, which rr.from_frame makes of a data frame"
+        )
+    X = check_matrix(ranker, X, reset=True)
+    grades = labelled_grades(y, X.shape[0])
+    ranker.feature_names_ = names or tuple(
+        map(str, getattr(ranker, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
+    )
+    ranker.has_names_ = bool(names) or hasattr(ranker, "feature_names_in_")
+    ranker.categories_, ranker.dates_ = dict(categories), dates
+    if categories and not ranker._knows_categories:
+        warnings.warn(ranker._words_for_categories(listed([*categories])), stacklevel=4)
+    if qid is None and ranker._uses_queries():
+        warnings.warn(
+            "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
+            stacklevel=4,
+        )
+    queries, ids = query_numbers(qid, X.shape[0])
+    ranker._trained_queries = None if qid is None else (ids, np.bincount(queries))
+    weights = None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, X.shape[0])
+        rows = np.flatnonzero(weights > 0)
+        if not ranker._weighs_rows:
+            rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(ranker).__name__))
+        queries, kept = query_index(queries[rows])
+        X, grades, ids = X[rows], grades[rows], ids[kept]
+        weights = weights[rows] if ranker._weighs_rows else None
+    if ranker.normalize is not None:
+        X = ranker.on_one_scale(X, queries, ranker.normalize)
+    return Labelled(X, grades, queries, ids, weights, categories)
+
+
+def matched_rows(ranker: Ranker, X: Any) -> Any:
+    """Return checked rows with the columns in the ranker's order."""
+    X = collected(X)
+    if isinstance(X, Dataset):
+        check_categories(ranker, X)
+        rows = recoded(columns_of(X, ranker.feature_names_), X, ranker.feature_names_, ranker.categories_)
+    elif ranker.has_names_ and has_columns(X):
+        rows = np.asarray(frame_rows(ranker, X))
+    else:
+        return check_matrix(ranker, numeric_frame(X, {})[0] if is_frame(X) else X, reset=False)
+    check_finite(rows)
+    return rows
+
+
+def check_names(ranker: Ranker, X: Any) -> None:
+    """Refuse an array where the model knows names: nobody but the model knows its codes."""
+    if ranker.categories_ and not isinstance(X, Dataset) and not is_frame(X) and not has_columns(X):
+        name, names = next(iter(ranker.categories_.items()))
+        raise DataError(f"{is_a_category(name, names)}, in a data frame or a Dataset: got an array")
+
+
+def check_categories(ranker: Ranker, data: Dataset) -> None:
+    """Refuse names where the model has learned numbers."""
+    known = () if not ranker.has_names_ or ranker._leaves_categories_out else ranker.feature_names_
+    name = next((name for name in data.categories if name in known and name not in ranker.categories_), None)
+    if name is not None:
+        raise DataError(
+            f"the model reads numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
+        )
+
+
+def frame_rows(ranker: Ranker, frame: Any) -> Any:
+    """Return the columns of a data frame that the ranker knows, by name and in its order."""
+    columns = [str(column) for column in frame.columns]
+    twice = next((name for name in ranker.feature_names_ if columns.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"column names must differ: {twice!r} appears twice")
+    places = places_of(ranker.feature_names_, tuple(columns))
+    chosen = frame[[frame.columns[place] for place in places]]
+    if is_frame(chosen):
+        chosen = numeric_frame(chosen, ranker.categories_, ranker.dates_)[0]
+    return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
+
+
+def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
+    if issparse(X) and not ranker._takes_sparse:
+        raise DataError(
+            f"{type(ranker).__name__} takes no sparse X, because it puts every value into a bin: give X.toarray(), or "
+            "use QueryIntercepts, which takes sparse matrices"
+        )
+    X = validate_data(
+        ranker,
+        unmasked(X),
+        dtype=[np.float32, np.float64],
+        accept_sparse="csr" if ranker._takes_sparse else False,
+        ensure_all_finite=False,
+        ensure_min_samples=1 if reset else 0,
+        reset=reset,
+    )
+    how = ranker.normalize if reset else ranker.normalize_
+    if issparse(X) and how is not None:
+        raise DataError(
+            f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
+        )
+    check_finite(X)
+    return X
 
 
 def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
@@ -101,6 +254,63 @@ def query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
     return query_index(check_column("qid", qid, n_rows))
 
 
+def query_of_each(X: Any, qid: Any, group: Any) -> Any:
+    """Return the query of each row, given as it is or by the number of rows of each query.
+
+    >>> query_of_each([[1.0], [2.0], [3.0]], None, [1, 2]).tolist()
+    [0, 1, 1]
+    """
+    if group is None:
+        return qid
+    if qid is not None or isinstance(X, Dataset):
+        which = "qid" if qid is not None else "a Dataset, which has its queries with it,"
+        raise DataError(f"group and {which} both say which rows belong together: leave group out")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    sizes = np.asarray(group)
+    whole = sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.size > 0 and sizes.min() >= 1
+    if not whole or int(sizes.sum()) != n_rows:
+        got = f"they add up to {int(sizes.sum()):,}" if whole else f"got {shown(group)}"
+        raise DataError(
+            f"group must hold the number of rows of each query, whole numbers that add up to {n_rows:,}: {got}; "
+            "if it names the query of each row, write qid=..."
+        )
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
+def warn_of_torn_queries(ranker: Any, ids: Array, queries: Array) -> None:
+    """Warn if the ranker has learned from other documents of the same queries, as with cv=5: scores are too good then.
+
+    ids: of the queries that are scored; queries: the number of the query of each row.
+    """
+    ranker = ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker
+    trained = getattr(ranker, "_trained_queries", None)
+    if trained is None:
+        return
+    n_trained = dict(zip(*map(np.ndarray.tolist, trained), strict=True))
+    n_scored = zip(ids.tolist(), np.bincount(queries).tolist(), strict=True)
+    torn = [query for query, n_rows in n_scored if n_trained.get(query, n_rows) != n_rows]
+    if torn:
+        warnings.warn(
+            f"the ranker has learned from other documents of {counted(len(torn), 'query', 'queries')} that it is "
+            f"scored on, such as {torn[0]!r}, so the result is too good: split by query, cv=QueryKFold() instead of "
+            "cv=5 or KFold()",
+            stacklevel=3,
+        )
+
+
+def unknown_argument(place: str, name: str, known: Iterable[str]) -> TypeError:
+    """Return the error for an argument that a function does not have, with what to use instead.
+
+    >>> print(unknown_argument("FittedRules", "max_pair", ["max_pairs", "seed"]))
+    FittedRules has no argument 'max_pair'; did you mean 'max_pairs'?
+    """
+    known, new = [*known], old_names("parameters").get(name)
+    hint = f"it is now {new}=" if new in known else next((hint for names, hint in HINTS.items() if name in names), "")
+    near = get_close_matches(name, known, 1)
+    hint = hint or (f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}")
+    return TypeError(f"{place} has no argument {name!r}; {hint}")
+
+
 def labelled_grades(y: Any, n_rows: int) -> Array:
     """Return one grade for each row, int16, none of which is missing."""
     grades = check_grades(y, n_rows)
@@ -148,18 +358,22 @@ def whole_weights(weights: Array, name: str) -> Array:
     return weights.astype(np.int64)
 
 
-def renumbered(queries: Array, ids: Array) -> tuple[Array, Array]:
-    """Number queries anew, in order of appearance, after rows were left out."""
-    numbers, kept = query_index(queries)
-    return numbers, ids[kept]
-
-
 def check_finite(X: Any) -> None:
     infinite = np.isinf(X.data if issparse(X) else X)
     if infinite.any():
         places = [place[infinite] for place in X.tocoo().coords] if issparse(X) else np.nonzero(infinite)
         row, column = (int(i[0]) for i in places)
         raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")
+
+
+@compiled
+def dense_scores(X: Array, coef: Array, out: Array) -> None:
+    """Write weighted sums of rows."""
+    for i in range(out.size):
+        score = 0.0
+        for f in range(coef.size):
+            score += X[i, f] * coef[f]  # in order: a row alone scores as among others, to the last bit
+        out[i] = score
 
 
 def content_keys(X: Array) -> Array:
@@ -255,3 +469,56 @@ def spread(shares: Array, queries: Array) -> Array:
     np.add.at(means, numbers, shares)
     means /= np.maximum(np.bincount(numbers), 1)[:, None]
     return np.abs(shares - means[numbers]).mean(axis=0) if len(shares) else np.zeros(shares.shape[1])
+
+
+@dataclass(frozen=True)
+class DocumentFile:
+    """What a file holds; a LETOR file leaves features out where they are 0, at the end too."""
+
+    name: str
+    data: Dataset
+    is_letor: bool
+
+    def with_features(self, names: Sequence[str]) -> Dataset:
+        """Return the documents with these features in this order, or say which are missing."""
+        data, n_features = self.data, self.data.X.shape[1]
+        if self.is_letor and n_features < len(names):
+            wide = widen(data, len(names))
+            if wide.feature_names == tuple(names):  # and not the names of a table, which no LETOR file has
+                data = wide
+                warnings.warn(
+                    f"{self.name} has {counted(n_features, 'feature')} and {len(names)} are needed: "
+                    f"the last {len(names) - n_features} are taken as 0",
+                    stacklevel=2,
+                )
+        try:
+            return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from None
+
+
+def read_documents(
+    source: str,
+    format: str | None,
+    columns: dict[str, Any],
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
+) -> DocumentFile:
+    """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades.
+
+    wanted: the features of the model that will score them; what else a table has was said when it was trained.
+    """
+    data, name, found = read_data_file(source, format, graded=graded, wanted=wanted, **columns)
+    if not data.X.shape[1]:
+        raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
+    return DocumentFile(name, data, found == "letor")
+
+
+def read_together(sources: Sequence[str], format: str | None, columns: dict[str, Any]) -> Dataset:
+    """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
+    found = [read_documents(source, format, columns, graded=True) for source in sources]
+    names = found[0].data.feature_names
+    if all(file.is_letor for file in found):
+        names = max((file.data.feature_names for file in found), key=len)
+    return Dataset.concat([file.with_features(names) for file in found])

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import Number, Parameter, Whole, is_whole, unmasked
-from rulerank.core.words import counted, in_words, on_scale, written_cuts
+from rulerank._util.parameters import Number, Parameter, Whole, is_whole, unmasked
+from rulerank._util.words import counted, in_words, on_scale, written_cuts
 from rulerank.dataset import Array, Dataset
 from rulerank.discretize import (
     DISCRETIZER,
@@ -68,7 +69,13 @@ class RuleRanker(Ranker):
             meaning="share of the features to leave out, the weakest",
             none="0.25, or 0 for the votes of the paper",
         ),
-        "memory_budget": Number(0, math.inf, "MiB for the tables", meaning="MiB the tables may take", of_machine=True),
+        "memory_budget": Number(
+            0,
+            math.inf,
+            "MiB for the tables",
+            meaning="MiB the tables may take; larger: count in predict",
+            of_machine=True,
+        ),
         "work_limit": Number(
             0,
             math.inf,
@@ -158,14 +165,9 @@ class RuleRanker(Ranker):
         """Return what the rules over the same features add to the scores of documents given as bins."""
         engine = self.engine_
         values = np.empty((bins.shape[1], engine.layout.n_sets))
-        for row, votes in enumerate(self._votes_of_each(bins)):
+        for row, votes in enumerate(engine.votes_of_each(bins)):
             values[row] = engine.scheme.adds(votes, engine.training)
         return self._contributions(values)
-
-    def _votes_of_each(self, bins: Array) -> Iterator[Array]:
-        """Yield the votes of each document's cells."""
-        for row in range(bins.shape[1]):
-            yield self.engine_.votes_of(np.ascontiguousarray(bins[:, row]))[1]
 
     def _contributions(self, values: Array) -> Contributions:
         """Return what each feature set adds, (n_rows, n_sets), with what the sets are called."""
@@ -282,6 +284,8 @@ class IncrementalRules(RuleRanker):
         """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
         kept = in_bins() if n_rows * len(self.feature_names_) <= self.keep_rows * 2**20 else None
         self._kept = None if kept is None or kept.n_rows < n_rows else kept
+        if self._kept is not None and isinstance(self.engine_.kept, Rows):
+            self.engine_ = replace(self.engine_, kept=self._kept.rows())  # the same file whatever the order of the rows
 
     def partial_fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
         """Learn from more rows: the model is then what `fit` makes of all rows with the bins it has now.
@@ -289,9 +293,9 @@ class IncrementalRules(RuleRanker):
         X, y, qid: as for `fit`; a row may belong to a known query or to a new one. An unfitted ranker is fitted.
 
         >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=30, seed=0)
-        >>> ranker = rr.GlobalRules().fit(world[world.qid != "q7"])
-        >>> str(ranker.rules_[0]), str(ranker.partial_fit(world[world.qid == "q7"]).rules_[0])
+        >>> data = rr.datasets.make_ranking(n_queries=30, seed=0)
+        >>> ranker = rr.GlobalRules().fit(data[data.qid != "q7"])
+        >>> str(ranker.rules_[0]), str(ranker.partial_fit(data[data.qid == "q7"]).rules_[0])
         ('bm25_body < 1.35 -> 0 (190 of 201)', 'bm25_body < 1.35 -> 0 (198 of 209)')
         """
         if not self.__sklearn_is_fitted__():
@@ -357,7 +361,7 @@ class IncrementalRules(RuleRanker):
         layout, training = learned.lay_out_counts(counts)
         engine = learned._count(Prepared(rows, layout, training), self.engine_.scheme)
         self.n_bins_, self.engine_, self._kept = learned.n_bins_, engine, new
-        self._sample = None  # what was removed is gone
+        self._sample = self._trained_queries = None  # what was removed is gone
         self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
         return self
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
+from rulerank._util.parameters import Flag, Number, Parameter, Whole, Word
+from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import IncrementalRules
 from rulerank.rules.engine import Rule
-from rulerank.rules.tables import EXTREMES, N_QUERIES, SUMS, Rows
+from rulerank.rules.tables import EXTREMES, N_QUERIES, SUMS, Counts, Rows
 from rulerank.rules.votes import AgreementVotes, ConfidenceVotes, Votes
 
 MEAN = "mean"
 
 
+@dataclass(eq=False, repr=False)
 class StableRules(IncrementalRules):
     """Rank documents by the rules that say the same whatever the query (RE-SR).
 
@@ -40,7 +43,8 @@ class StableRules(IncrementalRules):
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the readings of the paper, literal and stability="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take, which do not grow with the number of queries; larger ones are refused.
+    memory_budget: MiB the tables may take, which do not grow with the number of queries; beyond it predict counts and
+        scores in one pass, as in GlobalRules.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
@@ -78,35 +82,19 @@ class StableRules(IncrementalRules):
     }
     _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
 
-    def __init__(
-        self,
-        max_size: int | None = 2,
-        min_support: float = 0.0,
-        stability: str = "agreement",
-        min_queries: int | None = None,
-        literal: bool = False,
-        phi: float | None = None,
-        discretizer: Any = "mdlp",
-        drop_weakest: float | None = None,
-        normalize: str | None = None,
-        memory_budget: float = 1024,
-        keep_rows: float = 16,
-        work_limit: float | None = 5e12,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_size = max_size
-        self.min_support = min_support
-        self.stability = stability
-        self.min_queries = min_queries
-        self.literal = literal
-        self.phi = phi
-        self.discretizer = discretizer
-        self.drop_weakest = drop_weakest
-        self.normalize = normalize
-        self.memory_budget = memory_budget
-        self.keep_rows = keep_rows
-        self.work_limit = work_limit
-        self.n_jobs = n_jobs
+    max_size: int | None = 2
+    min_support: float = 0.0
+    stability: str = "agreement"
+    min_queries: int | None = None
+    literal: bool = False
+    phi: float | None = None
+    discretizer: Any = "mdlp"
+    drop_weakest: float | None = None
+    normalize: str | None = None
+    memory_budget: float = 1024
+    keep_rows: float = 16
+    work_limit: float | None = 5e12
+    n_jobs: int | None = None
 
     @staticmethod
     def rows_of(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
@@ -115,18 +103,20 @@ class StableRules(IncrementalRules):
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
         row_bins = self._one_document(x, row)
-        counts, votes = self.engine_.votes_of(row_bins)
-        n_grades = self.engine_.training.n_grades
-        by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
-        stable = votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
+        counts, stable = self._stable(row_bins)
         keep = stable[counts.grades >= self.engine_.training.min_rows] > 0
         return [rule for rule, kept in zip(self._rules(row_bins, counts), keep, strict=True) if kept]
 
-    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
-        counts, votes = self.engine_.votes_of(np.ascontiguousarray(self.known_bins(X[row : row + 1])[:, 0]))
+    def _stable(self, row_bins: Array) -> tuple[Counts, Array]:
+        """Return the counts of one document's cells, and where their rules are stable, (n_sets, n_grades)."""
+        counts, votes = self.engine_.votes_of(row_bins)
         n_grades = self.engine_.training.n_grades
         by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
-        n_stable = int((votes[:, n_grades : 2 * n_grades] if by_rule else votes[:, 1:2]).any(axis=1).sum())
+        return counts, votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
+
+    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
+        counts, stable = self._stable(np.ascontiguousarray(self.known_bins(X[row : row + 1])[:, 0]))
+        n_stable = int(stable.any(axis=1).sum())
         if not n_stable:
             return ("No stable rule covers it, so all rules vote.",)
         n_covering = int((counts.tallies[:, N_QUERIES] > 0).sum())

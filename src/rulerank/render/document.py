@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rulerank.core.words import counted
+from rulerank._util.words import counted
 
 DASH = "–"  # where a number is missing
 
@@ -72,6 +72,9 @@ class Table:
     words: tuple[str, ...] = ()  # columns further right that hold words
     groups: tuple[str, ...] = ()  # of each row; neighbours of one group belong together
     legend: bool = False  # say what the groups are
+    stack: bool = (
+        False  # on a phone, the columns of a row are below each other; so are those of a table without section
+    )
 
     def is_words(self, place: int) -> bool:
         """Tell whether a column holds words."""
@@ -206,7 +209,7 @@ def summed(parts: Iterable[float], total: int, digits: int) -> list[Bar]:
 
 
 def summed_rows(
-    parts: Sequence[tuple[tuple[str, ...], float]], total: int, digits: int, most: int, rest: str
+    parts: Sequence[tuple[tuple[Content, ...], float]], total: int, digits: int, most: int, rest: str
 ) -> list[tuple[Content, ...]]:
     """Return the parts of a sum as rows that end in their numbers, as `summed` has them; the last of many as one.
 

@@ -107,8 +107,9 @@ def _table(table: Table, page: Page) -> str:
         rows.append(f"<tr{first}>{''.join(contents)}</tr>")
     body = "\n".join(rows)
     note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""
+    kind = "scroll stack" if table.stack else "scroll"
     return (
-        f'{_legend(table, page)}<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
+        f'{_legend(table, page)}<div class="{kind}" tabindex="0" role="region" aria-label="{escape(table.title)}">'
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"
     )
 
@@ -125,6 +126,7 @@ def _entry(table: Table, place: int, content: Content, marked: bool, both: bool,
         more += f' data-v="{content.value}"'
     elif isinstance(content, str):
         text = escape(content)
+        kind += " any" * any(len(word) > LONG for word in content.split())  # an address may break anywhere
     else:
         text = escape(content.text)
         text = f"<span>{text}{_mark(content)}</span>" if marked else text  # one piece, wherever the line breaks

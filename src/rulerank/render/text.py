@@ -142,7 +142,8 @@ def _plain(drawing: Any, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(drawing)
+    # in a notebook Rich would display the text, beside the page that Jupyter shows anyway
+    Console(file=out, width=width, color_system=None, force_jupyter=False).print(drawing)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
 

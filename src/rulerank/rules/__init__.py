@@ -7,7 +7,7 @@ the rules of each query by itself and says which is the most competent for a row
 tables. `kept_rows.py` holds the training rows for incremental learning. The names load when they are used.
 """
 
-from rulerank.core import surface
+from rulerank._util.words import surface
 
 __all__, __getattr__ = surface(
     __name__,

@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.core.compiled import compiled
-from rulerank.core.threads import in_blocks
-from rulerank.core.words import counted, in_words, listed, on_scale, written_cuts
+from rulerank._util.loops import compiled, in_blocks
+from rulerank._util.words import counted, in_words, listed, on_scale, written_cuts
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 
@@ -36,6 +35,7 @@ MAX_SIZE = 3  # features of a table
 BITS = 24  # of a sum of votes, as a float32 has: engines that add in float32 give the same bits as `score`
 DOUBLE_BITS = 50  # where only doubles are added; a double has 53
 ROWS_PER_THREAD = 4096
+Plan = tuple[Array, Array, Array, Array, Array, Array, Array, Array]  # a tuple without names: the loops begin sooner
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +146,8 @@ class Table:
 class AdditiveTables:
     """A whole model: score = base + sum of the tables' votes + sum of weights times values.
 
-    Models of rules have tables alone, linear ones weights alone; rules that move today's ranking have both.
+    Models of rules have tables alone, linear ones weights alone; rules that move the ranking of a model have both.
+    Where there is a baseline ranking, its part is the first table, or the weight of its column.
 
     >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
     >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
@@ -161,7 +162,7 @@ class AdditiveTables:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
     weights: Array | None = None  # float64 (n_features,), of the values as they are
     fill: Array | None = None  # the same: what stands for a missing value in the weighted sum; None: the sum is missing
-    baseline: int | None = None  # the column whose weight is the baseline ranking's part
+    baseline: int | None = None  # the column of the baseline ranking
     from_model: bool = False  # that column is the last, and no feature: a model's scores
 
     def __post_init__(self) -> None:
@@ -223,8 +224,7 @@ class AdditiveTables:
         plan = self._plan
 
         def work(start: int, stop: int) -> None:
-            add_table_votes(X, *plan, self.base, start, stop, out)
-
+            add_table_votes(X, plan, self.base, start, stop, out)
             if self.weights is not None:
                 add_weighted(X, self.weights, self.weights if self.fill is None else self.fill,
                              self.fill is not None, start, stop, out)  # fmt: skip
@@ -243,12 +243,17 @@ class AdditiveTables:
         X = self._checked(X.toarray() if issparse(X) else X)
         terms, features, columns = self._terms
         values = np.empty((len(X), len(terms)))
-        find_table_votes(X, *self._plan, values)
+        find_table_votes(X, self._plan, values)
         if self.weights is not None:
             own = X[:, columns]
             own = own if self.fill is None else np.where(np.isnan(own), self.fill[columns], own)
             values[:, len(self.tables) :] = own * self.weights[columns]
         return Contributions(np.full(len(X), self.base), values, terms, features)
+
+    @property
+    def baseline_in_table(self) -> bool:
+        """Whether the first table is the part of the baseline ranking."""
+        return self.baseline is not None and self.weights is None
 
     @property
     def n_features(self) -> int:
@@ -261,12 +266,15 @@ class AdditiveTables:
         columns = np.zeros(0, dtype=np.int64)
         if self.weights is not None:  # a linear model has a term for each feature
             columns = np.flatnonzero(self.weights) if self.tables else np.arange(len(self.feature_names))
-        names = [" & ".join(self.feature_names[f] for f in table.features) for table in self.tables]
+        sets = [table.features for table in self.tables]
+        names = [" & ".join(self.feature_names[f] for f in own) for own in sets]
+        if self.baseline_in_table:
+            sets[0], names[0] = (self.n_features,), baseline_name(names[0])
         names += [
             baseline_name(self.feature_names[f]) if f == self.baseline else self.feature_names[f] for f in columns
         ]
         weighed = [(self.n_features if f == self.baseline else f,) for f in columns.tolist()]
-        return tuple(names), (*(table.features for table in self.tables), *weighed), columns
+        return tuple(names), (*sets, *weighed), columns
 
     def _checked(self, X: Array) -> Array:
         X = np.ascontiguousarray(X)
@@ -291,13 +299,7 @@ class AdditiveTables:
             "base": self.base,
             "categories": {name: list(kinds) for name, kinds in self.categories.items()},
             "tables": [
-                {
-                    "features": list(table.features),
-                    "cuts": list(table.cuts),
-                    "votes": table.votes,
-                    "spread": table.spread,
-                }
-                for table in self.tables
+                vars(table) | {"features": list(table.features), "cuts": list(table.cuts)} for table in self.tables
             ],
         }
 
@@ -320,7 +322,7 @@ class AdditiveTables:
             raise ModelFileError(f"the tables cannot be read ({error}); save the model again") from error
 
     @cached_property
-    def _plan(self) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
+    def _plan(self) -> Plan:
         """Lay the tables out for the loop: one search per feature, then a look into each of its tables.
 
         cuts, cut_offsets: of each feature, those of all its tables together.
@@ -423,62 +425,39 @@ def find_bins(X: Array, row: int, cuts: Array, cut_offsets: Array, used: Array, 
 
 
 @compiled
-def add_table_votes(
-    X: Array,
-    cuts: Array,
-    cut_offsets: Array,
-    places: Array,
-    place_starts: Array,
-    votes: Array,
-    vote_starts: Array,
-    table_features: Array,
-    used: Array,
-    base: float,
-    first: int,
-    last: int,
-    out: Array,
-) -> None:
-    """Write the scores of the rows first..last-1; the arrays are those of `AdditiveTables._plan`."""
+def cell_of(t: int, bins: Array, places: Array, place_starts: Array, vote_starts: Array, table_features: Array) -> int:
+    """Return where the vote of one table for a row of these bins is."""
+    cell = vote_starts[t]
+    for j in range(3):
+        f = table_features[t, j]
+        if f < 0:
+            break
+        cell += places[place_starts[t, j] + bins[f]]
+    return cell
+
+
+@compiled
+def add_table_votes(X: Array, plan: Plan, base: float, first: int, last: int, out: Array) -> None:
+    """Write the scores of the rows first..last-1; the plan is `AdditiveTables._plan`."""
+    cuts, cut_offsets, places, place_starts, votes, vote_starts, table_features, used = plan
     bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
     for row in range(first, last):
         find_bins(X, row, cuts, cut_offsets, used, bins)
         score = base
         for t in range(table_features.shape[0]):
-            cell = vote_starts[t]
-            for j in range(3):
-                f = table_features[t, j]
-                if f < 0:
-                    break
-                cell += places[place_starts[t, j] + bins[f]]
-            score += votes[cell]
+            score += votes[cell_of(t, bins, places, place_starts, vote_starts, table_features)]
         out[row] = score
 
 
 @compiled
-def find_table_votes(
-    X: Array,
-    cuts: Array,
-    cut_offsets: Array,
-    places: Array,
-    place_starts: Array,
-    votes: Array,
-    vote_starts: Array,
-    table_features: Array,
-    used: Array,
-    out: Array,
-) -> None:
+def find_table_votes(X: Array, plan: Plan, out: Array) -> None:
     """Write the vote of each table for each row into the first columns of out."""
+    cuts, cut_offsets, places, place_starts, votes, vote_starts, table_features, used = plan
     bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
     for row in range(X.shape[0]):
         find_bins(X, row, cuts, cut_offsets, used, bins)
         for t in range(table_features.shape[0]):
-            cell = vote_starts[t]
-            for j in range(3):
-                f = table_features[t, j]
-                if f < 0:
-                    break
-                cell += places[place_starts[t, j] + bins[f]]
-            out[row, t] = votes[cell]
+            out[row, t] = votes[cell_of(t, bins, places, place_starts, vote_starts, table_features)]
 
 
 @compiled

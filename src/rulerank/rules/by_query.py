@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.core.progress import progress
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks, progress
 from rulerank.dataset import Array
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query_kernels as kernels

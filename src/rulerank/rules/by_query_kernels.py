@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.core.compiled import compiled, sort_places
+from rulerank._util.loops import compiled, sort_places
 from rulerank.dataset import Array
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import prefix_cells, same_prefix, widest_of

@@ -1,4 +1,7 @@
-"""Count and vote: tables of all cells, built once and looked up; and the rules in them, as a person reads them."""
+"""Count and vote: tables of all cells, built once where they fit the memory budget, else set after set in each pass.
+
+And the rules in them, as a person reads them.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,19 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks, progress
 from rulerank.dataset import MAX_GRADE, Array
-from rulerank.errors import ModelFileError, OutdatedModelError, TooLargeError
-from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, size_of_work
-from rulerank.rules.tables import BLOCK, Counter, Counts, Rows, Training, add_votes, find_cells, n_tallies
+from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.rules.layout import MAX_BINS, MAX_SETS, FeatureSets, Layout, size_of_work
+from rulerank.rules.tables import BLOCK, UNIT, Counter, Counts, Rows, Training, add_votes, find_cells, n_tallies
 from rulerank.rules.votes import LiftVotes, Votes, vote_table
 
+PASS_BYTES = 1 << 21  # of votes made at a time where tables are not kept: they should stay in the cache
+EACH_BYTES = 1 << 27  # of votes of single documents, looked up in one pass
 ItemText = Callable[[int, int], str]  # (feature, bin) -> what a person reads
 FORMER = ("squares", "square_units")  # counts that files of version 0.1 hold, and nothing reads
 MAX_SIZE = 30  # a set of more features has more than `layout.MAX_CELLS` cells
@@ -64,9 +69,16 @@ class Rule:
         return f"{' & '.join(map(str, self.items))} -> {self.grade} ({self.hits} of {self.covered})"
 
 
+class Tables(NamedTuple):
+    """The counts of all cells, and the votes derived from them."""
+
+    counts: Counts
+    votes: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """The learned counts and the votes derived from them.
+    """The learned counts and votes, or the training rows to count in each pass.
 
     >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
     >>> from rulerank.rules.tables import BinCounts
@@ -80,8 +92,7 @@ class Engine:
     scheme: Votes
     training: Training
     n_jobs: int | None
-    counts: Counts
-    votes: Array
+    kept: Tables | Rows  # rows where the tables would not fit
 
     @staticmethod
     def learn(
@@ -93,8 +104,9 @@ class Engine:
         memory_budget: float = 1024,
         n_jobs: int | None = None,
     ) -> Engine:
-        """Build the tables, if they take at most memory_budget MiB."""
-        check_memory(layout, scheme, training, memory_budget)
+        """Build the tables if they take at most memory_budget MiB, else keep the rows."""
+        if table_mib(layout, scheme, training) > memory_budget:
+            return Engine(layout, scheme, training, n_jobs, rows)
         counts = count(rows, layout, scheme, n_jobs)
         return Engine.from_counts(layout, scheme, training, counts, n_jobs=n_jobs)
 
@@ -107,32 +119,42 @@ class Engine:
         for block in layout.sets:
             own = counts.at(slice(int(block.offsets[0]), int(block.offsets[-1])))
             tables.append(vote_table(scheme, own, block.part(0, len(block.features)), training, n_jobs))
-        return Engine(layout, scheme, training, n_jobs, counts, np.concatenate(tables))
+        return Engine(layout, scheme, training, n_jobs, Tables(counts, np.concatenate(tables)))
+
+    @property
+    def whole(self) -> Tables:
+        """The tables of all cells; an error where they are not kept."""
+        if isinstance(self.kept, Tables):
+            return self.kept
+        raise TooLargeError(
+            f"{table_size(self.layout, self.scheme, self.training)}, more than memory_budget, so they are not kept: "
+            "predict, explain and rules_for work without them, all rules at once and additive tables do not; fit again "
+            "with a larger memory_budget, a lower max_size or fewer bins"
+        )
 
     def to_state(self) -> dict[str, Any]:
-        """Return the counts as plain values and arrays."""
+        """Return the counts, or the rows where counts are not kept, as plain values and arrays."""
         used = self.layout.sets[0].features[:, 0]
-        left_out = ("tallies",) if self.scheme.thetas is None else ()
+        left_out = ("tallies", "starts") if self.scheme.thetas is None else ()
+        name, kept = ("counts", self.kept.counts) if isinstance(self.kept, Tables) else ("rows", self.kept)
         return {
             "n_bins": self.layout.n_bins,
             "used": used,
             "max_size": min(len(self.layout.sets), used.size),
             "training": vars(self.training),
-            "counts": _without(vars(self.counts), *left_out),
+            name: _without(vars(kept), *left_out),
         }
 
     @staticmethod
     def from_state(state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Engine:
         """Return the engine that `to_state` described, its votes derived anew."""
-        if "rows" in state:
-            raise OutdatedModelError(
-                "its tables were larger than memory_budget, and it holds rows instead, which this version does not "
-                "count: fit it again with a larger memory_budget, or a lower max_size"
-            )
         check_saved(state, scheme)
         layout = Layout.over(state["n_bins"], max(1, state["max_size"]), state["used"])
+        training = Training(**state["training"])
+        if "rows" in state:
+            return Engine(layout, scheme, training, n_jobs, Rows(**state["rows"]))
         saved = {"tallies": np.zeros((layout.n_cells, 0), dtype=np.int64)} | _without(state["counts"], *FORMER)
-        return Engine.from_counts(layout, scheme, Training(**state["training"]), Counts(**saved), n_jobs=n_jobs)
+        return Engine.from_counts(layout, scheme, training, Counts(**saved), n_jobs=n_jobs)
 
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
@@ -153,42 +175,78 @@ class Engine:
         counts, votes = [], []
         for part, counted, voted in self.tables():
             cells = np.empty(len(part.features), dtype=np.int64)
-            find_cells(row_bins, part, cells)
+            votes.append(self._votes_at(part, voted, row_bins, cells))
             counts.append(counted.at(cells))
-            votes.append(voted[cells])
-            votes[-1][cells < 0] = 0.0
-            if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
-                votes[-1][:, 1] = self.scheme.set_weights(part, self.training)
         return Counts.joined(counts), np.concatenate(votes)
+
+    def votes_of_each(self, bins: Array) -> Iterator[Array]:
+        """Yield the votes of each document's cells, as `votes_of` gives them: many documents in each pass."""
+        documents, n_sets, width = np.ascontiguousarray(bins.T), self.layout.n_sets, self.scheme.width(self.training)
+        at_once = max(1, EACH_BYTES // max(1, 8 * n_sets * width))
+        for first in range(0, len(documents), at_once):
+            own = documents[first : first + at_once]
+            votes, start = np.empty((len(own), n_sets, width)), 0
+            for part, _, voted in self.tables():
+                stop = start + len(part.features)
+                cells = np.empty(stop - start, dtype=np.int64)
+                for document, row_bins in enumerate(own):
+                    votes[document, start:stop] = self._votes_at(part, voted, row_bins, cells)
+                start = stop
+            yield from votes
+
+    def _votes_at(self, sets: FeatureSets, votes: Array, row_bins: Array, cells: Array) -> Array:
+        """Find one document's cells in some sets, and return their votes."""
+        find_cells(row_bins, sets, cells)
+        found: Array = votes[cells]
+        found[cells < 0] = 0.0
+        if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
+            found[:, 1] = self.scheme.set_weights(sets, self.training)
+        return found
 
     def seen_bins(self, feature: int) -> Array:
         """Return the bins of one feature that training rows have."""
+        if isinstance(self.kept, Rows):
+            return np.unique(self.kept.bins[feature])
         singles = self.layout.sets[0]
         place = int(np.searchsorted(singles.features[:, 0], feature))
-        own = self.counts.grades[singles.offsets[place] : singles.offsets[place + 1]]
+        own = self.kept.counts.grades[singles.offsets[place] : singles.offsets[place + 1]]
         return np.flatnonzero(own.any(axis=1))
 
     def tables(self) -> Iterator[tuple[FeatureSets, Counts, Array]]:
-        """Yield the sets of each size, with the counts and votes of all cells."""
-        for block in self.layout.sets:
-            yield block, self.counts, self.votes
+        """Yield all sets in parts, with the counts and votes of their cells: as kept, or counted for this pass."""
+        if isinstance(self.kept, Tables):
+            for block in self.layout.sets:
+                yield block, *self.kept
+            return
+        counting = counter(self.kept, self.scheme, self.n_jobs)
+        with progress(self.layout.n_sets, "counting feature sets") as bar:
+            for part in self.layout.parts(PASS_BYTES // (8 * self.scheme.width(self.training))):
+                counts = counting.count(part)
+                yield part, counts, vote_table(self.scheme, counts, part, self.training, self.n_jobs)
+                bar.advance(len(part.features))
 
 
 def count(rows: Rows, layout: Layout, scheme: Votes, n_jobs: int | None = None) -> Counts:
     """Count rows, or a shard of them that holds whole queries, into all cells of a layout, as a scheme needs it."""
-    return Counter(rows, expected=scheme.needs_expected, thetas=scheme.thetas, n_jobs=n_jobs).over(layout)
+    return counter(rows, scheme, n_jobs).over(layout)
 
 
-def check_memory(layout: Layout, scheme: Votes, training: Training, budget: float) -> None:
-    """Refuse tables whose counts and votes take more than so many MiB."""
+def counter(rows: Rows, scheme: Votes, n_jobs: int | None) -> Counter:
+    """Return what counts rows as a scheme needs it."""
+    return Counter(rows, expected=scheme.needs_expected, thetas=scheme.thetas, n_jobs=n_jobs)
+
+
+def table_mib(layout: Layout, scheme: Votes, training: Training) -> float:
+    """Return how many MiB the counts and votes of all cells take."""
     tallies = n_tallies(scheme.thetas, training.n_grades)
     cell = 4 * training.n_grades + 8 * (scheme.needs_expected + tallies + scheme.width(training))
-    need = layout.n_cells * cell / 2**20
-    if need > budget:
-        raise TooLargeError(
-            f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB, more than memory_budget="
-            f"{budget:g}; raise it, lower max_size, raise drop_weakest to keep fewer features, or use fewer bins"
-        )
+    return layout.n_cells * cell / 2**20
+
+
+def table_size(layout: Layout, scheme: Votes, training: Training) -> str:
+    """Say how large the tables are."""
+    need = table_mib(layout, scheme, training)
+    return f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB"
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -208,15 +266,39 @@ def check_saved(state: dict[str, Any], scheme: Votes) -> None:
     mean = training["mean_grade"]
     _must(isinstance(mean, float) and math.isfinite(mean), f"mean_grade is {mean!r}")
     _array(training["strength"], "strength", "f8", n_bins.shape)
-    counts, n_cells = state["counts"], size_of_work(n_bins[used], max_size)[1]
+    _must(("rows" in state) != ("counts" in state), "it must hold either counts or rows")
+    n_sets, n_cells = size_of_work(n_bins[used], max_size)
+    if "counts" in state:
+        held = _check_counts(state["counts"], n_cells, n_grades, scheme).max(axis=0, initial=0)
+    else:
+        _must(n_sets <= MAX_SETS, f"it would lay out {n_sets:,} feature sets")
+        held = np.bincount(_check_rows(state["rows"], n_bins, used, n_grades, scheme), minlength=n_grades)
+    n_by_grade = _array(training["n_by_grade"], "n_by_grade", "i8", (n_grades,), 0, 2**53)
+    _must((held <= n_by_grade).all(), "it counts more rows of a grade than there are")
+
+
+def _check_counts(counts: dict[str, Array], n_cells: int, n_grades: int, scheme: Votes) -> Array:
     grades = _array(counts["grades"], "counts", "i4", (n_cells, n_grades))
     # votes that need no expectations are saved without
     n_expected = n_cells if scheme.needs_expected or len(counts["expected"]) else 0
     _array(counts["expected"], "expected", "i8", (n_expected,))
     if scheme.thetas is not None:
         _array(counts["tallies"], "tallies", "i8", (n_cells, n_tallies(scheme.thetas, n_grades)), low=None)
-    n_by_grade = _array(training["n_by_grade"], "n_by_grade", "i8", (n_grades,), 0, 2**53)
-    _must((grades.max(axis=0, initial=0) <= n_by_grade).all(), "it counts more rows of a grade than there are")
+    return grades
+
+
+def _check_rows(rows: dict[str, Any], n_bins: Array, used: Array, n_grades: int, scheme: Votes) -> Array:
+    grades = _array(rows["grades"], "grades", "u1", (None,), 0, n_grades - 1)
+    _must(grades.size and rows["n_grades"] == n_grades, "it holds no rows, or other grades than it says")
+    bins = _array(rows["bins"], "bins", "u1", (n_bins.size, grades.size))
+    _must((bins[used].max(axis=1) < n_bins[used]).all(), "rows have bins outside the tables")
+    for name in ("expected", "spread"):
+        _array(rows[name], name, "i8", grades.shape, 0, int(n_grades**2 / UNIT))
+    if scheme.thetas is not None:
+        starts = _array(rows["starts"], "starts", "i8", (None,))
+        covers = starts.size > 1 and (starts[0], starts[-1]) == (0, grades.size) and (np.diff(starts) > 0).all()
+        _must(covers, "its queries do not cover its rows")
+    return grades
 
 
 def _array(
@@ -248,7 +330,7 @@ class RuleBook(Sequence[Rule]):
     """The rules of an engine, made when looked at: smaller antecedents first, then by features, bins and grade."""
 
     def __init__(self, engine: Engine, item_text: ItemText) -> None:
-        self._counts = engine.counts.grades
+        self._counts = engine.whole.counts.grades
         self._layout = engine.layout
         self._item_text = item_text
         self._cells, self._grades = np.nonzero(self._counts >= engine.training.min_rows)

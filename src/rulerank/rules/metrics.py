@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
+from rulerank._util.loops import compiled
 from rulerank.errors import DataError
 
 METRICS = ("added_value", "certainty", "confidence", "strength", "yule_q", "yule_y", "relative_confidence")

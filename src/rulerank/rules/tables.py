@@ -30,9 +30,7 @@ from typing import Self
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.progress import progress
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks, progress
 from rulerank.dataset import MAX_GRADE, Array, starts_of
 from rulerank.errors import DataError
 from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout
@@ -178,7 +176,7 @@ class Counter:
             return Counts.joined([self.count(block, bar.advance) for block in layout.sets])
 
     def count(self, sets: FeatureSets, done: Callable[[int], None] | None = None) -> Counts:
-        """Count some sets; `done` is told after each stretch how many sets are ready."""
+        """Count some sets; `done` is called after each stretch with the number of sets that are ready."""
         n_sets, n_cells = len(sets.features), sets.n_cells
         counts = Counts(
             np.zeros((n_cells, self.rows.n_grades), dtype=np.int32),

@@ -7,8 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules.layout import FeatureSets, Layout
@@ -283,7 +282,7 @@ def parts_of_mean(votes: Array) -> Array:
     >>> parts_of_mean(np.array([[0.5, 1.0], [-0.6, 3.0]])).tolist()
     [0.125, -0.15]
     """
-    parts: Array = votes[:, 0] / (votes[:, 1].sum() or 1.0)
+    parts: Array = votes[:, 0] / (np.cumsum(votes[:, 1])[-1:].sum() or 1.0)  # one by one, as scores add them up
     return parts
 
 

@@ -1,7 +1,7 @@
 """How many rules each document of the pool has, kept up to date label by label, and the loops that do it.
 
 A label changes the counts by its document's new rules: the items, and pairs of them, that no earlier document of the
-same grade had. Which of them a candidate has is told by the items it shares with the document. Larger rules are pairs
+same grade had. The items that a candidate shares with the document tell which of them it has. Larger rules are pairs
 once more, among the rows that have their first items too.
 
 bins    uint8[n_features, n_rows]     bin of each feature and row
@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from rulerank.core.compiled import compiled
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
 
 ROWS_PER_THREAD = 2000

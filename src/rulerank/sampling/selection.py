@@ -1,4 +1,4 @@
-"""Which row to label next, given the labels so far: the state behind `SSAR.select`, `Strata.select` and the judging.
+"""Which row to label next, given the labels so far: the state behind `select` of the samplers and behind judging.
 
 A `Selection` asks for one label after the other; each of its groups of features is a `GroupRun`. Many labels at once
 are replayed: what adding them one by one would lead to, without counting every row after each of them. `Chooser` serves
@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rulerank.core.compiled import compiled
-from rulerank.core.parameters import HasParameters, is_whole
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import compiled, in_blocks
+from rulerank._util.parameters import HasParameters, is_whole
 from rulerank.dataset import MAX_GRADE, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.sampling.rule_counts import ROWS_PER_THREAD, RuleCounts, popcount

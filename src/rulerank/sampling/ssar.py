@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from rulerank.core.parameters import Flag, Parameter, Threads, Whole, unmasked
+from rulerank._util.parameters import Flag, Parameter, Threads, Whole, unmasked
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
@@ -20,6 +21,7 @@ MAX_BIN = 254
 DIGITS = 9  # statistics that agree so far count as equal, whatever rounding made of them
 
 
+@dataclass(eq=False, repr=False)
 class SSAR(Sampler):
     """Choose which documents to label, one at a time (Silva, Goncalves and Veloso, 2011).
 
@@ -51,8 +53,6 @@ class SSAR(Sampler):
     ('natural', [0, 0, 1])
     """
 
-    n_rules_: Array
-
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_size": Whole(1, meaning="items of a rule at most"),
         "partitions": Whole(1, meaning="groups of features, each of which chooses for itself"),
@@ -62,25 +62,16 @@ class SSAR(Sampler):
         "n_jobs": Threads(meaning="number of threads"),
     }
 
-    def __init__(
-        self,
-        max_size: int = 2,
-        partitions: int = 1,
-        per_query: bool = False,
-        discretizer: Any = "tube",
-        normalize: str | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_size = max_size
-        self.partitions = partitions
-        self.per_query = per_query
-        self.discretizer = discretizer
-        self.normalize = normalize
-        self.n_jobs = n_jobs
+    max_size: int = 2
+    partitions: int = 1
+    per_query: bool = False
+    discretizer: Any = "tube"
+    normalize: str | None = None
+    n_jobs: int | None = None
 
     def _take(self, selection: Any) -> None:
         super()._take(selection)
-        self.n_rules_ = selection.n_rules
+        self.n_rules_: Array = selection.n_rules
 
     def begin(self, X: Any, qid: Any = None, start: Any = None) -> Selection:
         self.check_parameters()

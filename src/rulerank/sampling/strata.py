@@ -1,4 +1,4 @@
-"""Ask for documents from all over today's ranking, one query after the other: what learns well and can be checked."""
+"""Ask for documents from all ranks of the baseline, one query after the other."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank.core.parameters import Checked, Parameter, Whole, unmasked
+from rulerank._util.parameters import Parameter, Whole, unmasked
+from rulerank.baseline import BASELINE, find_baseline
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.sampling.selection import LabelledRows, Sampler, check_label, labels_of
-from rulerank.today import TODAY, check_no_category, check_scores, check_today, find_today
 
-LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of today's rank in each stratum; a tenth stratum has the rest
+LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of the baseline's rank in each stratum; a tenth stratum has the rest
 N_STRATA = len(LAST_PLACES) + 1
 
 
-def _check_today(today: Any) -> None:
-    """Refuse what is neither a feature nor a score of each row."""
-    if not isinstance(today, list | np.ndarray):
-        check_today(today)
-
-
-class Strata(Sampler):
-    """Choose which documents to label: queries in random order, in each one document of every stratum of today's rank.
+class StratifiedSampler(Sampler):
+    """Choose which documents to label: queries in random order, in each one document of every stratum of the
+    baseline's rank.
 
     The strata are the places 1, 2, 3, 4-5, 6-7, 8-10, 11-15, 16-20, 21-30 and the rest ("strat10"), the document of
     each and their order are drawn at random. When every query has had its turn, a second round draws again, and so on
@@ -33,58 +28,57 @@ class Strata(Sampler):
 
     Parameters
     ----------
-    today: the feature that ranks the documents now, as in `Anchored`; or today's score of each row, the best highest,
-        such as what a model predicts.
+    baseline: the ranking that users see now: a feature, a sum of features, a fitted ranker, a run, a file of these, or
+        a score of each row, the best highest.
     seed: another seed draws otherwise.
 
     After `select`: `order_`, the rows in the order they were asked for; `grades_`; `stop_`, "natural" when all are
     labelled, "budget", or "interrupted" when ask raised an error.
 
     >>> import rulerank as rr
-    >>> data = rr.make_ranking(n_queries=5, docs_per_query=40, seed=0)
-    >>> chosen = Strata(today="bm25_body").select(data, lambda row: data.y[row], budget=20)
+    >>> data = rr.datasets.make_ranking(n_queries=5, docs_per_query=40, seed=0)
+    >>> chosen = StratifiedSampler(baseline="bm25_body").select(data, lambda row: data.y[row], budget=20)
     >>> np.unique(data.qid[chosen], return_counts=True)[1].tolist()
     [10, 10]
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "today": Checked(_check_today, f"{TODAY.what}; or a score of each row", meaning=TODAY.meaning, none=TODAY.none),
+        "baseline": BASELINE,
         "seed": Whole(0, meaning="another seed draws otherwise"),
     }
 
-    def __init__(self, today: str | int | Array | list[float] | None = None, seed: int = 0) -> None:
-        self.today = today
+    def __init__(self, baseline: Any = None, seed: int = 0) -> None:
+        self.baseline = baseline
         self.seed = seed
 
     def begin(self, X: Any, qid: Any = None, start: Any = None) -> StrataSelection:
         self.check_parameters()
-        names: tuple[str, ...] = ()
-        categories = X.categories if isinstance(X, Dataset) else {}
-        if isinstance(X, Dataset):
-            names, qid, X = X.feature_names, X.qid if qid is None else qid, X.X
+        data = X if isinstance(X, Dataset) else None
+        if data is not None:
+            qid, X = data.qid if qid is None else qid, data.X
         X = np.asarray(unmasked(X))
         if X.ndim != 2 or not X.shape[0]:
             raise DataError("expected documents to choose from, one row each: there are none")
         if qid is None:
             raise DataError("queries are visited in turn: give the query of each row, qid=qid")
-        if self.today is None:
-            raise DataError("strata are those of today's ranking: say which feature it is, such as today='bm25'")
-        if isinstance(self.today, list | np.ndarray):
-            scores = check_scores(self.today, len(X))
-        else:
-            today = find_today(names or [f"f{i + 1}" for i in range(X.shape[1])], self.today)
-            check_no_category(today, categories)
-            scores = today.scores(X)
-        order = draw_order(scores, check_column("qid", qid, len(X)), self.seed)
+        if self.baseline is None:
+            raise DataError(
+                "strata are those of the baseline ranking: say which feature it is, such as baseline='bm25'"
+            )
+        qid = check_column("qid", qid, len(X))
+        if data is None:
+            data = Dataset(X, np.zeros(len(X)), qid)
+        scores = find_baseline(data.feature_names, self.baseline, data.categories).scores(data)
+        order = draw_order(scores, qid, self.seed)
         selection = StrataSelection(order)
         selection.add_all(labels_of(start))
         return selection
 
 
 class StrataSelection(LabelledRows):
-    """Names one row after the other in an order that is drawn beforehand; `Strata.begin` makes it.
+    """Names one row after the other in an order that is drawn beforehand; `StratifiedSampler.begin` makes it.
 
-    >>> selection = Strata(today=0).begin([[3.0], [2.0], [1.0]], qid=["q", "q", "q"])
+    >>> selection = StratifiedSampler(baseline=0).begin([[3.0], [2.0], [1.0]], qid=["q", "q", "q"])
     >>> first = selection.next()
     >>> selection.add(first, grade=1)
     >>> selection.next() == first
@@ -121,7 +115,7 @@ def draw_order(scores: Array, qid: Array, seed: int) -> Array:
     """Return all rows in the order to label them: rounds over the queries, in each one row of every stratum.
 
     Lots are drawn from the seed and the ids of the queries, so that the order of rows in a file does not matter to
-    the order of queries; rows that today's ranking has level are in random order.
+    the order of queries; rows that the baseline ranking has level are in random order.
 
     >>> draw_order(np.array([1.0, 3.0, 2.0]), np.array(["a", "a", "a"]), seed=0).size
     3

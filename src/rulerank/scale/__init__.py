@@ -4,3 +4,17 @@
 work. `streamed.py` runs passes over parts in this process,
 `dask_runner.py` on a cluster. `fit.py` puts them together; `score.py` scores and measures.
 """
+
+from typing import TYPE_CHECKING
+
+from rulerank._util.words import surface
+
+if TYPE_CHECKING:  # isort: off
+    from rulerank.scale.partitions import evaluate_partitions as evaluate_partitions, fit_partitions as fit_partitions
+
+__all__, __getattr__ = surface(
+    __name__,
+    {
+        "partitions": ("fit_partitions", "evaluate_partitions"),
+    },
+)

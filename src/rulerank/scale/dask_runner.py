@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from rulerank.core.threads import one_thread
+from rulerank._util.loops import one_thread
 from rulerank.errors import ClusterError, DataError, MissingExtraError
 from rulerank.io.tables import from_part
-from rulerank.rankers.chunks import AT_ONCE, added
+from rulerank.rankers.linear.likelihood import AT_ONCE, added
 from rulerank.scale.part import Columns, DatasetPart
 from rulerank.scale.streamed import Runner
 
@@ -59,7 +59,7 @@ class OnDask(Runner):
         return self._delayed(part_of_frame, pure=False)(given.name, given.columns, given.partition)
 
     def get(self, value: Any) -> Any:
-        """Wait for a result; a cluster that goes away is said in one line."""
+        """Wait for a result; a cluster that goes away is one clear error."""
         lost = (
             self._gone.KilledWorker,
             self._gone.CancelledError,
@@ -75,7 +75,7 @@ class OnDask(Runner):
         except lost as error:
             raise ClusterError(
                 f"the Dask cluster is gone or lost its workers ({(str(error).splitlines() or [''])[0][:200]}); nothing "
-                "was learned or written: start it anew, with more memory for each worker if they were killed"
+                "was learned or written: start it again, with more memory for each worker if they were killed"
             ) from None
 
 

@@ -1,14 +1,18 @@
-"""What a part is: rows of whole queries that can be read when they are needed, and be sent to whoever reads them.
+"""Parts: rows of whole queries, read when they are needed and sent to whoever reads them.
 
-A part is a data set in memory or a Parquet file, of which only the columns and rows that are needed are read.
+A part is a data set in memory or a Parquet file, of which only the columns and rows that are needed are read. A folder,
+a pattern, files or data sets become parts in `open_parts`.
 """
 
 from __future__ import annotations
 
+import glob
+import itertools
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +20,14 @@ import polars as pl
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import category_names, column_numbers, ids, is_category, is_feature, is_number
-from rulerank.io.streams import Origin
-from rulerank.io.tables import from_part
+from rulerank.io.columns import category_names, column_numbers, ids, is_category, is_feature, is_frame, is_number
+from rulerank.io.files import Origin, format_suffix, is_many, note_input, read_parts
+from rulerank.io.formats import FORMATS, HEAD, detect, known_format
+from rulerank.io.frames import parquet_errors
+from rulerank.io.tables import from_part, write_table
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.rows import read_documents
 
 HEAD_ROWS = 10_000  # rows that show which columns are features: what is no id there is none in all
 
@@ -133,7 +140,7 @@ class TablePart:
         """Read the first rows, or all of them where some columns need that to be told from ids."""
         schema = self.schema()
         if self.columns.qid in schema and pl.Categorical not in {type(dtype) for dtype in schema.values()}:
-            with _readable(self.name):
+            with parquet_errors(self.name):
                 scan = pl.scan_parquet(self.path, glob=False)
                 head = (scan if self.rows is None else scan.slice(*self.rows)).head(HEAD_ROWS).collect()
             with warnings.catch_warnings(record=True):
@@ -204,14 +211,14 @@ class TablePart:
         for name in names or ():
             if name not in self.schema():
                 raise ReadError(self.name, None, lacks(name, self.columns, self.schema()))
-        with _readable(self.name):
+        with parquet_errors(self.name):
             scan = pl.scan_parquet(self.path, glob=False)
             scan = scan if names is None else scan.select(names)
             return (scan if self.rows is None else scan.slice(*self.rows)).collect()
 
     def schema(self) -> dict[str, pl.DataType]:
         """Return the columns and their types."""
-        with _readable(self.name):
+        with parquet_errors(self.name):
             return dict(pl.read_parquet_schema(self.path))
 
     def _dataset(self, frame: pl.DataFrame, features: Sequence[str] | None) -> Dataset:
@@ -247,19 +254,6 @@ class TablePart:
 Part = DatasetPart | TablePart
 
 
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Turn whatever a reader says of a damaged file into one error that names it."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise ReadError(name, None, "there is no such file") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        reason = (str(error).splitlines() or ["damaged"])[0]
-        message = f"expected a parquet file, got something else or a damaged one: {reason}"
-        raise ReadError(name, None, message) from None
-
-
 def labelled(part: Part, shape: Shape) -> Labelled:
     """Return a part as rankers learn from it: checked, its features in order, on one scale by query if asked for."""
     keys = part.keys()
@@ -277,7 +271,7 @@ def labelled(part: Part, shape: Shape) -> Labelled:
 
 
 def columns_of(part: Part, features: Sequence[str], shape: Shape) -> tuple[Array, Array]:
-    """Return some columns as `labelled` has them, and the grades."""
+    """Return some columns in the form of `labelled`, and the grades."""
     X, grades = part.values(shape, features), part.grades()
     rows = counted_rows(part.name, grades, shape)
     if rows is not None:
@@ -340,3 +334,114 @@ def other_kinds(name: str, feature: str, kinds: Sequence[str] | None, found: Seq
         f"{name}: the feature {feature!r} has {said(found)}, and {said(kinds)} in the first part; write it the same "
         "way in all parts, categories as an Enum that lists them all"
     )
+
+
+LEFT_OUT = (".md", ".json", ".sha256", ".crc")  # files that lie beside data
+FEWEST_ROWS = 10_000  # of a part of a file: less is not worth a read of its own
+
+
+def file_names(source: str | os.PathLike[str]) -> list[str]:
+    """Return the files of a folder or a pattern, or the file itself, in the order of their names."""
+    name = os.fspath(source)
+    if os.path.isdir(name):
+        found = sorted(str(path) for path in Path(name).rglob("*") if path.is_file() and not _beside(path, name))
+        if not found:
+            raise DataError(f"{name}: the folder holds no files of documents")
+        return found
+    if is_many(name):
+        found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
+        if not found:
+            raise DataError(f"{name}: no file has such a name")
+        return found
+    return [name]
+
+
+def open_parts(
+    parts: Any,
+    columns: Columns,
+    *,
+    format: str | None = None,
+    spool: str | None = None,
+    max_values: int = 2**25,
+) -> list[Part]:
+    """Return parts in their order: files in that of their names, the rest as given.
+
+    parts: a folder, a pattern such as "data/*.parquet", or a sequence of files, data sets and data frames.
+    spool: the folder where text is kept as Parquet, so that it is read but once; None where text cannot be.
+    max_values: a Parquet file with more numbers than this becomes several parts, cut between queries.
+    """
+    given = [parts] if isinstance(parts, str | os.PathLike | Dataset) or is_frame(parts) else [*parts]
+    opened: list[Part] = []
+    for number, one in enumerate(given, 1):
+        if isinstance(one, str | os.PathLike):
+            for name in file_names(one):
+                opened += _open_file(name, columns, format, spool, len(opened), max_values)
+        elif isinstance(one, Dataset):
+            opened.append(DatasetPart(f"part {number}", one))
+        elif is_frame(one):
+            try:
+                opened.append(DatasetPart(f"part {number}", from_part(one, **columns.named())))
+            except DataError as error:
+                raise DataError(f"part {number}: {error}") from None
+        elif isinstance(one, Part):
+            opened.append(one)
+        else:
+            raise DataError(f"part {number} must be a file, a Dataset or a data frame: got {type(one).__name__}")
+    if not opened:
+        raise DataError("expected at least one part: got none")
+    return opened
+
+
+def _open_file(
+    name: str, columns: Columns, format: str | None, spool: str | None, number: int, max_values: int
+) -> Sequence[Part]:
+    found = known_format(format) if format else _format_of(name)
+    packed = name.lower().endswith(".gz")
+    if found == "parquet" and not packed:
+        note_input(name, name)
+        return cut_file(TablePart(name, name, columns), max_values)
+    if spool is None:
+        raise DataError(
+            f"{name}: on a cluster, parts must be Parquet files, so that every machine reads only what it needs; "
+            "convert it first (rulerank convert), or give a Dask data frame"
+        )
+    read = read_documents(name, format, columns.named(), graded=True)
+    kept = os.path.join(spool, f"{number:06}.parquet")
+    write_table(read.data, kept, format="parquet")
+    return [TablePart(name, kept, Columns(features=None), zeros=read.is_letor)]
+
+
+def cut_file(part: TablePart, max_values: int) -> list[TablePart]:
+    """Return a Parquet file as one part, or as several where it is large and its queries lie side by side."""
+    schema = part.schema()
+    if part.columns.qid not in schema:
+        return [part]  # whoever reads it says so
+    with parquet_errors(part.name):
+        n_rows = int(pl.scan_parquet(part.path, glob=False).select(pl.len()).collect().item())
+    most = max(FEWEST_ROWS, max_values // max(1, len(schema)))
+    if n_rows <= most:
+        return [part]
+    runs = part.frame([part.columns.qid])[part.columns.qid]
+    changes = np.flatnonzero(np.diff(runs.rle_id().to_numpy())) + 1
+    if changes.size + 1 != runs.n_unique():
+        return [part]  # queries lie scattered: only the whole file holds whole queries
+    wanted = np.arange(most, n_rows, most)
+    cuts = np.unique(np.concatenate([[0], changes[np.searchsorted(changes, wanted, "right") - 1], [n_rows]]))
+    return [
+        TablePart(f"{part.name} (rows {a:,} to {b - 1:,})", part.path, part.columns, (int(a), int(b - a)))
+        for a, b in itertools.pairwise(cuts)
+    ]
+
+
+def _format_of(name: str) -> str:
+    head = next(read_parts(name), b"")
+    if not head:
+        raise ReadError(name, None, "the file is empty")
+    return detect(name, head[:HEAD])
+
+
+def _beside(path: Path, folder: str) -> bool:
+    """Tell whether a file of a folder is none of its data: hidden, a mark of another tool, a page to be read."""
+    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    known = {suffix for format in FORMATS.values() for suffix in format.suffixes}
+    return hidden or (path.suffix.lower() in LEFT_OUT and format_suffix(path) not in known)

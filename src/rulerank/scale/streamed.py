@@ -1,24 +1,43 @@
-"""Parts as rankers learn from them: passes over parts, and cuts that are found a few columns at a time."""
+"""Passes over parts: a first look at all of them, sums over them, and cuts that are found a few columns at a time.
+
+The first look reads grades and query ids only, so that a mistake in the last part is found before long work.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.core.progress import progress
-from rulerank.dataset import Array
+from rulerank._util.loops import one_blas_thread, progress
+from rulerank.dataset import Array, has_contrast, no_contrast
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.binning import kind_bins
-from rulerank.errors import DataError
-from rulerank.rankers import chunks
-from rulerank.rankers.chunks import Sums, cut, summed
+from rulerank.errors import DataError, ReadError
+from rulerank.io.tables import BASE_COLUMNS, SHOWN_COLUMNS
+from rulerank.normalize import ColumnSums
+from rulerank.rankers.linear import likelihood
+from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, Spread, cut, n_blocks, summed
+from rulerank.rankers.linear.newton import Point
 from rulerank.rankers.rows import Labelled
-from rulerank.scale.part import Part, Shape, columns_of, labelled
+from rulerank.scale.part import (
+    DatasetPart,
+    Part,
+    Shape,
+    TablePart,
+    check_features,
+    columns_of,
+    counted_rows,
+    labelled,
+    lacks,
+)
 
 ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the value, its key, what the search needs
 
@@ -61,7 +80,7 @@ class Runner:
                 bar.advance()
         return [*self.get(found)]
 
-    def chunks(
+    def blocks(
         self,
         read: Callable[[Any], Labelled],
         task: Callable[[Labelled, Any], Any],
@@ -70,7 +89,7 @@ class Runner:
         size: int,
         extras: Sequence[Any],
     ) -> Any:
-        """Return the sum of task(chunk, extra) over all chunks of so many rows, in their order."""
+        """Return the sum of task(block, extra) over all blocks of `size` rows, in their order."""
         found: list[Any] = []
         waiting: dict[int, list[Any]] = {number: [] for number in range(len(extras))}
         before = 0
@@ -82,7 +101,7 @@ class Runner:
                 before += n_rows
                 done = before // size if item is not items[-1] else len(extras)
                 new = range(len(found), done)
-                found += [self.later(_on_chunk, task, waiting.pop(number), extras[number]) for number in new]
+                found += [self.later(_on_block, task, waiting.pop(number), extras[number]) for number in new]
                 bar.advance()
         return self.get(self.summed(found))
 
@@ -125,15 +144,11 @@ class StreamedParts:
         """Return the sum of look(part), or of look(prepare(part)), over all parts."""
         return self.runner.total(partial(_look_at, self.shape, prepare, look), self.parts, "looking at parts")
 
-    def chunk_sums(self, prepare: Callable[[Labelled], Any]) -> Sums:
-        """Return what adds up a function of chunks, which are made ready anew in every pass."""
-
-        def total(look: Callable[[Any, Any], Any], extras: Sequence[Any]) -> Any:
-            task = partial(_look_at_chunk, prepare, look)
-            read = partial(labelled, shape=self.shape)
-            return self.runner.chunks(read, task, self.parts, self.sizes, chunks.CHUNK_ROWS, extras)
-
-        return total
+    def block_sums(self, task: Callable[[Labelled, Any], Any], extras: Sequence[Any] | None = None) -> Any:
+        """Return the sum of task(block, its extra) over all blocks of rows, each read anew."""
+        extras = [None] * n_blocks(self.n_rows) if extras is None else extras
+        read = partial(labelled, shape=self.shape)
+        return self.runner.blocks(read, task, self.parts, self.sizes, likelihood.BLOCK_ROWS, extras)
 
     def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
@@ -166,17 +181,93 @@ class StreamedParts:
         return self.runner.columns(partial(columns_of, shape=self.shape), find, self.parts, groups)
 
 
+@dataclass(frozen=True, eq=False)
+class BlockFacts:
+    """What is known of some blocks before any look, of neighbours added up."""
+
+    spread: Spread
+    query_ids: tuple[Array, ...]
+    n_comparisons: float
+    n_informative: int
+
+    def __add__(self, other: BlockFacts) -> BlockFacts:
+        return BlockFacts(*map(operator.add, vars(self).values(), vars(other).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPoint:
+    """What one look at some blocks found, of neighbours added up."""
+
+    point: Point
+    intercepts: tuple[tuple[int, Array, Array], ...]  # of each block, with its number: as found, and in the rows' units
+
+    def __add__(self, other: BlockPoint) -> BlockPoint:
+        return BlockPoint(self.point + other.point, self.intercepts + other.intercepts)
+
+
+class StreamedLikelihood(BlockedLikelihood):
+    """The same over blocks that are read anew at every look.
+
+    The next look begins where the intercepts of a block were found last, so they go along and come back.
+    """
+
+    def __init__(self, parts: StreamedParts, make: Callable[[Labelled], QueryLikelihood], l2: float) -> None:
+        self.parts, self.make, self.l2 = parts, make, l2
+        facts: BlockFacts = parts.block_sums(partial(_facts_of, make))
+        self.spread, self.query_ids = facts.spread, np.concatenate(facts.query_ids)
+        self.scale, self.factors = facts.spread.scale()
+        self.n_comparisons, self.n_informative = facts.n_comparisons, facts.n_informative
+        self.extras: list[tuple[int, Array | None]] = [(number, None) for number in range(n_blocks(parts.n_rows))]
+        self.best: list[Array] = []
+
+    def __call__(self, coef: Array) -> Point:
+        found: BlockPoint = self.parts.block_sums(partial(_point_of, self.make, coef, self.spread), self.extras)
+        for number, own, _ in found.intercepts:
+            self.extras[number] = number, own
+        self.best = [best for _, _, best in found.intercepts]
+        return found.point.shrunken(coef, self.l2)
+
+    def intercepts(self) -> Array:
+        return np.concatenate(self.best)
+
+
+def _facts_of(make: Callable[[Labelled], QueryLikelihood], rows: Labelled, _: Any) -> BlockFacts:
+    own = make(rows)
+    return BlockFacts(own.rows.spread, (rows.query_ids,), own.n_comparisons, int(own.used.sum()))
+
+
+def _point_of(
+    make: Callable[[Labelled], QueryLikelihood],
+    coef: Array,
+    spread: Spread,
+    rows: Labelled,
+    extra: tuple[int, Array | None],
+) -> BlockPoint:
+    number, intercepts = extra
+    own = make(rows)
+    own.rows.put_on(spread)
+    if intercepts is not None:
+        own.intercepts = intercepts.copy()  # they are moved in place
+    with one_blas_thread():
+        return BlockPoint(own(coef), ((number, own.intercepts, own.best_intercepts(coef)),))
+
+
+def column_sums(rows: Labelled, _: Any) -> ColumnSums:
+    """Return the sums of the features of a block, and what is missing."""
+    return ColumnSums.of(rows.X)
+
+
 def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
     return dict(cut(read(part), size, before))
 
 
-def _on_chunk(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
+def _on_block(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
     there = [piece for piece in pieces if piece is not None]
     return task(joined(there), extra) if there else None
 
 
 def joined(pieces: Sequence[Labelled]) -> Labelled:
-    """Put pieces of one chunk together."""
+    """Put the pieces of one block together."""
     if len(pieces) == 1:
         return pieces[0]
     assert not any(issparse(piece.X) for piece in pieces)
@@ -194,12 +285,6 @@ def joined(pieces: Sequence[Labelled]) -> Labelled:
 def _look_at(shape: Shape, prepare: Callable[[Labelled], Any] | None, look: Callable[[Any], Any], part: Part) -> Any:
     rows = labelled(part, shape)
     return look(rows if prepare is None else prepare(rows))
-
-
-def _look_at_chunk(
-    prepare: Callable[[Labelled], Any], look: Callable[[Any, Any], Any], chunk: Labelled, extra: Any
-) -> Any:
-    return look(prepare(chunk), extra)
 
 
 def _find_cuts(
@@ -226,3 +311,138 @@ def _put_together(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
         place += len(own)
         del values, own
     return X, grades
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one part holds, or all of them."""
+
+    n_rows: int
+    n_queries: int
+    n_left_out: int
+    highest: int  # grade
+    contrast: bool  # whether any query has documents of two grades
+    sizes: tuple[int, ...]  # rows of each part
+    hashes: Array  # uint64, of the query ids
+
+    def check_contrast(self, purpose: str) -> None:
+        """Refuse parts in which every query has one grade, as `check_contrast` does in memory."""
+        if not self.contrast:
+            raise no_contrast("each query has one grade only", purpose)
+
+
+def survey_part(shape: Shape, part: Part) -> Survey:
+    """Look at one part."""
+    check_part(shape, part)
+    keys = part.keys()
+    if not keys.grades.size:
+        raise DataError(f"{part.name}: the part is empty: it has no rows; leave it out")
+    rows = counted_rows(part.name, keys.grades, shape)
+    used = np.arange(keys.grades.size) if rows is None else rows
+    n_queries = len(keys.query_ids) if rows is None else np.unique(keys.queries[rows]).size
+    contrast = has_contrast(keys.grades[used], keys.queries[used])
+    n_left_out, highest = keys.grades.size - used.size, int(keys.grades.max())
+    return Survey(used.size, n_queries, n_left_out, highest, contrast, (used.size,), hashed(keys.query_ids))
+
+
+def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
+    """Look at every part, and refuse parts that share a query."""
+    found: list[Survey] = runner.listed(partial(survey_part, shape), parts, "looking at queries")
+    hashes = np.concatenate([one.hashes for one in found])
+    numbers = np.repeat(np.arange(len(found)), [one.hashes.size for one in found])
+    order = np.lexsort((numbers, hashes))
+    hashes, numbers = hashes[order], numbers[order]
+    same = np.flatnonzero(hashes[1:] == hashes[:-1])[:1000]
+    check_whole(sorted({(int(numbers[i]), int(numbers[i + 1])) for i in same}), parts, runner)
+    return Survey(
+        sum(one.n_rows for one in found),
+        sum(one.n_queries for one in found),
+        sum(one.n_left_out for one in found),
+        max(one.highest for one in found),
+        any(one.contrast for one in found),
+        tuple(one.n_rows for one in found),
+        hashes,
+    )
+
+
+def check_part(shape: Shape, part: Part) -> None:
+    """Refuse a part whose columns are not those of the first, or that carries clicks where it is learned from."""
+    if not shape.own_kinds:
+        check_no_clicks(part)
+    if isinstance(part, TablePart):
+        schema = part.schema()
+        if part.columns.grade not in schema:
+            raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
+        if not part.zeros:
+            check_features(part.name, shape.feature_names, [*schema])
+        if not shape.own_kinds:
+            part.values_types(shape)
+    elif not shape.own_kinds:
+        part.values(shape, shape.feature_names)
+
+
+def hashed(query_ids: Array) -> Array:
+    """Return a number for each query id, the same on every machine."""
+    found = [int.from_bytes(blake2b(str(one).encode(), digest_size=8).digest(), "little") for one in query_ids]
+    return np.array(found, dtype=np.uint64)
+
+
+def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner: Runner) -> None:
+    """Refuse parts that share a query."""
+    for first, second in twice:
+        one, other = runner.listed(_ids_of, [parts[first], parts[second]], "looking at queries")
+        shared = [query for query in other if query in one]
+        if shared:  # and not two ids with the same hash
+            which = f"query {shared[0]!r}" if len(shared) == 1 else f"{len(shared):,} queries, such as {shared[0]!r}"
+            raise DataError(
+                f"{parts[first].name} and {parts[second].name} both have rows of {which}: parts must hold whole "
+                "queries; sort the rows by query before they are cut into parts (a Dask frame: shuffle(on='qid')), or "
+                "give different queries different ids"
+            )
+
+
+def _ids_of(part: Part) -> dict[str, None]:
+    return dict.fromkeys(str(one) for one in part.keys().query_ids)
+
+
+def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
+    check_no_clicks(part)
+    if isinstance(part, TablePart) and any(column in part.schema() for column in BASE_COLUMNS):
+        warnings.warn(
+            f"{part.name}: {' and '.join(BASE_COLUMNS)} are not used in parts: documents that are candidates only "
+            "because they are judged count too (in Python, `TextFeatures.dataset(judged_extra=False)` leaves them out)",
+            stacklevel=2,
+        )
+    return part.look()
+
+
+def check_no_clicks(part: Part) -> None:
+    """Refuse to learn from a part that carries clicks: what positions do is found from all rows at once."""
+    if isinstance(part, DatasetPart) and part.data.shown is not None:
+        raise with_clicks(part.name)
+    if isinstance(part, TablePart):
+        check_no_click_columns(part.name, part.schema())
+
+
+def check_no_click_columns(name: str, columns: Collection[str]) -> None:
+    """Refuse to learn from columns that hold clicks."""
+    if any(column in columns for column in SHOWN_COLUMNS):
+        raise with_clicks(name)
+
+
+def with_clicks(name: str) -> DataError:
+    """Say that clicks are not learned from in parts, and what to do."""
+    return DataError(
+        f"{name} carries clicks, which are learned from in memory only: put them into one table, as `rulerank clicks` "
+        "does with all files of a log, and learn from that: rulerank train TABLE, in Python rr.read_table and fit"
+    )
+
+
+def shape_of(parts: Sequence[Part], runner: Runner, *, labelled_only: bool) -> Shape:
+    """Return the features of the parts: those of the first, or of the widest where all are LETOR text."""
+    names, categories = runner.listed(_looked_at, parts[:1], "looking at columns")[0]
+    if all(isinstance(part, TablePart) and part.zeros for part in parts):
+        names = max((part.look()[0] for part in parts), key=len)
+    if not names:
+        raise DataError(f"{parts[0].name} has no features: expected LETOR text, or a table with columns of numbers")
+    return Shape(tuple(names), dict(categories), labelled_only=labelled_only)

@@ -1,11 +1,10 @@
-"""Reranking in production: one object from a query and documents to an order with reasons.
+"""Reranking in production: rank the documents of a query, with contributions.
 
-`reranker.py` is the `Reranker` and what it answers, `rows.py` turns documents into rows with reasons, `model_watch.py`
-picks up a new model file while others rank. `adapters/` has other libraries' interfaces, one file each, none loaded
-unless it is used. The names below load when they are used.
+`reranker.py` has the `Reranker` and its results, `rows.py` turns documents into rows, `model_watch.py` reloads a
+replaced model file. `adapters/` has the interfaces of other libraries, one file each, loaded on use.
 """
 
-from rulerank.core import surface
+from rulerank._util.words import surface
 
 __all__, __getattr__ = surface(
     __name__,

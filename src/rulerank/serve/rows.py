@@ -1,4 +1,4 @@
-"""Documents as rows that a ranker scores: ready features in dicts, arrays and data frames; texts by id or by field."""
+"""Documents as rows for a ranker: features in dicts, arrays and data frames; texts by id or by field."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.parameters import is_whole, shown, unmasked
-from rulerank.core.words import as_date, counted, listed
+from rulerank._util.parameters import is_whole, shown, unmasked
+from rulerank._util.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.documents import Documents, placed
-from rulerank.features.text_features import TextFeatures
 from rulerank.io.columns import day_number, is_a_category, is_frame, to_polars
 from rulerank.rankers.base import Ranker
+from rulerank.text.text_features import TextFeatures
 
-FEATURES = "features"  # the key of a dict of features beside an id
+FEATURES = "features"  # the key of the features in a dict with an id
 ID = "id"
-ENGINE = ("engine_rank", "engine_score")  # features that no text has: an engine's answer brings them along
-FIRST_DAY, LAST_DAY = 3652, 40176  # of numbers for dates: 1980 to 2079; years, Excel's days and seconds lie outside
+ENGINE = ("engine_rank", "engine_score")  # features from a search engine's response
+FIRST_DAY, LAST_DAY = 3652, 40176  # valid days for dates, 1980 to 2079; excludes years, Excel's days and seconds
 NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One part of a score. The parts of a document add up to its score.
+    """One contribution to a score. The contributions of a document sum to its score.
 
     >>> print(Reason("bm25", "bm25 3.2, higher than 80 % of 40 documents", 0.25, 3.2))
     +0.25 bm25 3.2, higher than 80 % of 40 documents
     """
 
-    feature: str | None  # or the baseline ranking; None: where every document starts, or several parts together
-    text: str  # the value in the units of the data, and its place among the documents
+    feature: str | None  # or the baseline ranking; None: the base, or a sum of several contributions
+    text: str  # the value in the units of the data, and its rank among the documents
     adds: float
-    value: float | str | None = None  # of the feature, as it came; None where it is missing
+    value: float | str | None = None  # of the feature, as given; None if missing
 
     def __str__(self) -> str:
         return f"{self.adds:+.3g} {self.text}"
@@ -51,29 +51,29 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Documents of one query, in the order they came, and what their reasons are made of when somebody asks."""
+    """Documents of one query, in the given order; explanations are computed on access."""
 
     ranker: Ranker
     data: Dataset
     ids: Sequence[str]
-    documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
+    documents: Sequence[Mapping[str, Any]] = ()  # as given; empty if only features were given
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def document(self, row: int) -> dict[str, Any] | None:
-        """Return the fields of a document, as they were given or as the index keeps them for people to read."""
+        """Return the fields of a document, as given or from the index."""
         if self.documents:
             return dict(self.documents[row])
         return {name: texts[row] for name, texts in self.data.texts.items() if name != "query_text"} or None
 
     @cached_property
     def explained(self) -> Documents:
-        """The documents by their raw values, with what each part adds to their scores."""
+        """The documents with raw values and contributions."""
         return Documents(self.ranker, self.data)
 
     def values(self, row: int) -> dict[str, float | str | None]:
-        """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
+        """Return the features of the ranker by name: None if missing, categories by name."""
         docs = self.explained
         found: dict[str, float | str | None] = {}
         for name, value in zip(docs.features, docs.raw[row].tolist(), strict=True):
@@ -81,7 +81,9 @@ class FeatureRows:
                 found[name] = None
             elif name in docs.dates:
                 found[name] = as_date(value)
-            elif name in self.data.categories:  # by the data's own codes: the ranker has one for all it has never seen
+            elif (
+                name in self.data.categories
+            ):  # by the codes of the data: the ranker has one code for all unknown categories
                 code = self.data.X[row, self.data.feature_names.index(name)]
                 found[name] = self.data.categories[name][int(code)]
             else:
@@ -89,14 +91,14 @@ class FeatureRows:
         return found
 
     def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
-        """Return the parts of a score, the base first, then the n strongest, then what all others add together.
+        """Return the contributions to a score: the base, the n strongest, then the sum of the others.
 
-        None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
+        Empty for rankers without contributions. Features that are equal in all documents come last.
         """
         docs = self.explained
         try:
             base, shares = float(docs.bases[row]), docs.shares[row]
-        except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
+        except DataError:  # no contributions; Reranker.explain has the reason
             return ()
         there = np.flatnonzero(shares)
         strongest = there[np.lexsort((-np.abs(shares[there]), ~docs.varies[there]))]
@@ -107,32 +109,32 @@ class FeatureRows:
             if column is None:  # the scores of a model
                 found.append(Reason(name, docs.seen(row, part), adds))
             else:
-                text = f"{name} {placed(docs.value(row, part), docs.standing(row, part))}"
+                text = f"{docs.human(part)} {placed(docs.value(row, part), docs.standing(row, part))}"
                 found.append(Reason(name, text, adds, values[docs.features[column]]))
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
     def column(self, name: str) -> Array:
-        """Return one value per document, which the ranker need not know, float64, NaN where missing."""
+        """Return a column, also one that the ranker does not use: float64, NaN if missing."""
         if name in self.data.feature_names:
             return self.data.X[:, self.data.feature_names.index(name)].astype(np.float64)
         found = [{name: features_in(doc).get(name, doc.get(name))} for doc in self.documents]
         if any(row[name] is not None for row in found):
             return feature_matrix(found, (name,), {})[:, 0].astype(np.float64)
-        raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
+        raise DataError(f"baseline: no document has the feature {name!r}")
 
 
 def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
-    """Return documents given by ready features: a list of dicts, a data frame, an array or a Dataset.
+    """Return documents given by features: a list of dicts, a data frame, an array or a Dataset.
 
-    A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}. Values are
-    rounded to float32, as in every Dataset.
+    A dict has features by name (missing ones are None or left out), or {"id": .., "features": {..}}. Values are rounded
+    to float32, as in every Dataset.
     """
     names = ranker.feature_names_
     if isinstance(docs, Dataset):
         if len(docs) and (docs.qid != docs.qid[0]).any():
-            raise DataError("docs must be the documents of one query: the Dataset has several")
+            raise DataError("docs must be documents of one query: the Dataset has several queries")
         return FeatureRows(ranker, docs, numbered(docs.docid, len(docs)))
     if is_frame(docs):
         docs = to_polars(docs).to_dicts()
@@ -155,7 +157,7 @@ def _dataset(X: Array, names: tuple[str, ...], kinds: Mapping[str, tuple[str, ..
 def feature_matrix(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str], categories: Mapping[str, Sequence[str]]
 ) -> Array:
-    """Return float32 (n_rows, n_features) of dicts, NaN where one lacks a value; that all lack one is a mistake.
+    """Return float32 (n_rows, n_features) of dicts, NaN for missing values; a feature missing in all is an error.
 
     >>> feature_matrix([{"bm25": 2.5, "length": None}, {"length": 7}], ["bm25", "length"], {}).tolist()
     [[2.5, nan], [nan, 7.0]]
@@ -169,7 +171,7 @@ def feature_matrix(
         if missing:
             raise DataError(
                 f"the documents lack {len(missing)} of the {counted(len(names), 'feature')} of the model: "
-                f"{listed(missing)}; give null (None) where a value is missing"
+                f"{listed(missing)}; give null (None) for missing values"
             ) from None
     if categories or not {*map(type, chain.from_iterable(cells))} <= NUMBERS:
         cells = [
@@ -179,12 +181,12 @@ def feature_matrix(
     with np.errstate(over="ignore"):
         try:
             X = np.array(cells, dtype=np.float32)
-        except OverflowError:  # whole numbers beyond every float
+        except OverflowError:  # whole numbers too large for a float
             X = np.array([[_float(value) for value in row] for row in cells], dtype=np.float32)
     if np.isinf(X).any():
         row, column = (int(place[0]) for place in np.nonzero(np.isinf(X)))
         raise DataError(
-            f"document {row}: feature {names[column]!r} must be finite and fit float32, or null where missing: "
+            f"document {row}: feature {names[column]!r} must be finite and fit float32, or null if missing: "
             f"got {_brief(cells[row][column])}"
         )
     return X.reshape(len(rows), len(names))
@@ -197,7 +199,7 @@ def features_in(doc: Mapping[str, Any], names: Sequence[str] = ()) -> Mapping[st
 
 
 def numbered(ids: Any, n_docs: int) -> list[str]:
-    """Return ids as text, and the place where there is none."""
+    """Return ids as text; documents without an id get their index."""
     if ids is None:
         return [str(place) for place in range(n_docs)]
     return [str(place) if own is None or (own_id := str(own)) == "" else own_id for place, own in enumerate(ids)]
@@ -220,12 +222,12 @@ def _matrix(docs: Any, names: Sequence[str]) -> Array:
 
 
 def _with_days(row: Mapping[str, Any], dates: Sequence[str], place: int) -> Mapping[str, Any]:
-    """Return the features of a document with days in the place of dates."""
+    """Return the features of a document with dates as days."""
     return {**row, **{name: _day(row[name], name, place) for name in dates if row.get(name) is not None}}
 
 
 def _day(value: Any, name: str, place: int) -> float:
-    """Return a date as days since 1970-01-01; a number must look like days, and not like a year or like seconds."""
+    """Return a date as days since 1970-01-01; numbers must be plausible days, not years or seconds."""
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         if value != value or FIRST_DAY <= value <= LAST_DAY:
             return float(value)
@@ -239,7 +241,7 @@ def _day(value: Any, name: str, place: int) -> float:
 
 
 def with_new_names(name: str, kinds: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the names of a category that a model knows, and after them those that documents bring.
+    """Return the categories of a model, followed by new ones in the documents.
 
     >>> with_new_names("brand", ("lg",), [{"brand": "sony"}, {"brand": "lg"}, {"brand": None}, {"brand": ""}])
     ('lg', 'sony')
@@ -249,7 +251,7 @@ def with_new_names(name: str, kinds: Sequence[str], rows: Sequence[Mapping[str, 
 
 
 def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> Any:
-    """Return one value as a number; a category is given by its name."""
+    """Return a value as a number; categories by name."""
     if kinds is not None:
         if isinstance(value, str):
             return kinds.index(value) if value in kinds else None
@@ -258,7 +260,7 @@ def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> A
         raise DataError(f"document {place}: {is_a_category(name, kinds)}: got {_brief(value)}")
     if type(value) in NUMBERS or isinstance(value, int | float | np.integer | np.floating):
         return value
-    raise DataError(f"document {place}: feature {name!r} must be a number, or null where missing: got {_brief(value)}")
+    raise DataError(f"document {place}: feature {name!r} must be a number, or null if missing: got {_brief(value)}")
 
 
 def _float(value: Any) -> float:
@@ -271,7 +273,7 @@ def _float(value: Any) -> float:
 def _brief(value: Any) -> str:
     try:
         return repr(value)[:60]
-    except ValueError:  # a whole number of more digits than Python writes
+    except ValueError:  # too many digits for Python to print
         return "a whole number of thousands of digits"
 
 
@@ -284,17 +286,17 @@ def rows_of_texts(
     candidates: int,
     vectors: Mapping[str, Sequence[float]] | None,
 ) -> FeatureRows:
-    """Return the features of a query and its documents: ids, dicts of fields, or the index's own for None.
+    """Return the features of a query and its documents: ids, dicts of fields, or for None from the index.
 
-    Dicts that name no field are documents of the index, by their ids.
+    Dicts with only ids are documents of the index.
     """
-    brought = tuple(name for name in ranker.feature_names_ if name in ENGINE and name not in features.feature_names_)
+    brought = tuple(n for n in ranker.feature_names_ if comes_along(n) and n not in features.feature_names_)
     if docs is None and not is_whole(candidates, 1):
         raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
     dicts = docs if docs and isinstance(docs[0], Mapping) else None
     if brought and dicts is None and docs != []:
         raise DataError(
-            f"the ranker reads {listed(brought)}, which documents must bring: give docs as dicts, such as "
+            f"the ranker needs {listed(brought)} with the documents: give docs as dicts, such as "
             f'{{"id": .., "{brought[0]}": ..}} for documents of the index'
         )
     asked = docs
@@ -312,8 +314,17 @@ def rows_of_texts(
     return FeatureRows(ranker, data, numbered([doc.get(ID) for doc in dicts], len(dicts)), dicts)
 
 
+def comes_along(feature: str) -> bool:
+    """Tell whether a feature is of no text: an engine's or another retriever's, which documents bring along.
+
+    >>> comes_along("engine_rank"), comes_along("score(dense)"), comes_along("bm25(all)")
+    (True, True, False)
+    """
+    return feature in ENGINE or feature.startswith(("score(", "reciprocal_rank("))
+
+
 def as_docs(docs: Any) -> list[Any]:
-    """Return ids, whole numbers among them as text, or dicts of fields."""
+    """Return ids as text, or dicts of fields."""
     if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
         raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
     if hasattr(docs, "columns"):  # a data frame, of Polars or pandas
@@ -322,24 +333,24 @@ def as_docs(docs: Any) -> list[Any]:
     for place, doc in enumerate(given):
         if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
             raise DataError(
-                f"docs must be ids, or dicts of fields, all of one kind: number {place} is a {type(doc).__name__}, "
+                f"docs must be all ids or all dicts of fields: number {place} is a {type(doc).__name__}, "
                 f"the first a {type(given[0]).__name__}"
             )
     return given
 
 
 def bring_features(docs: list[Any], features: TextFeatures) -> bool:
-    """Tell whether documents bring all their features along, {"id": .., "features": {..}}, instead of texts."""
+    """Return whether documents have features, {"id": .., "features": {..}}, instead of texts."""
     if any(field.name == FEATURES for field in features.fields_):
         return False
     n_ready = sum(isinstance(doc, Mapping) and isinstance(doc.get(FEATURES), Mapping) for doc in docs)
     if 0 < n_ready < len(docs):
-        raise DataError(f"docs must all bring {FEATURES}, or none of them: {n_ready} of {len(docs)} do")
+        raise DataError(f"all docs must have {FEATURES}, or none: {n_ready} of {len(docs)} have them")
     return n_ready > 0
 
 
 def _named_only(dicts: Sequence[Mapping[str, Any]], features: TextFeatures) -> bool:
-    """Tell whether dicts have ids and not a single field."""
+    """Return whether dicts have ids and no fields."""
     fields = {field.name for field in features.fields_}
     return all(doc.get(ID) is not None and fields.isdisjoint(doc) for doc in dicts)
 

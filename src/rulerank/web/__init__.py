@@ -1,8 +1,7 @@
-"""What every page and HTTP interface here shares: who may talk to it, what a request may hold, how it is served.
+"""Shared by the judging page and the service: access, requests, endpoints, pages and the server.
 
-`security.py` looks at every request first, `requests.py` reads and checks it, `endpoint.py` is one thing an API can do
-and describes them all as OpenAPI; `pages.py` makes HTML and says no, `server.py` runs an application. `judging/web` and
-`serve/web` stand on it.
+`security.py` guards every request, `requests.py` reads and validates it, `endpoint.py` has endpoints and their OpenAPI
+description, `pages.py` renders HTML and errors, `server.py` runs an application.
 """
 
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from rulerank.errors import MissingExtraError
 
 
 def check_packages(extra: str, packages: tuple[str, ...]) -> None:
-    """Name the first package of an extra that is not installed."""
+    """Raise an error that names the first missing package of an extra."""
     for package in packages:
         if find_spec(package) is None:
             raise MissingExtraError(extra, package)

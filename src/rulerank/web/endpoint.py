@@ -1,4 +1,4 @@
-"""One thing an API can do: what a request for it may hold, how it is answered, and its description as OpenAPI 3.1."""
+"""Endpoints of an API: validated requests, JSON responses, and their OpenAPI 3.1 description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from rulerank import __version__
-from rulerank.errors import RulerankError
+from rulerank.errors import EmbeddingError, RulerankError
 from rulerank.web.requests import (
     MAX_BODY,
     REFS,
@@ -36,9 +36,9 @@ REFUSALS = {
     "408": "The body did not arrive in time.",
     "413": "The body is too large.",
     "415": "The content type is not application/json.",
-    "422": "A value is missing or not allowed, or what is asked is not possible; error.field names it.",
+    "422": "A value is missing or invalid, or the request is not possible; error.field names the value.",
 }
-OF_BODIES = ("400", "408", "413", "415")  # refusals of what has a body
+OF_BODIES = ("400", "408", "413", "415")  # refusals of requests with a body
 
 
 def many(kind: Any) -> Any:
@@ -46,28 +46,28 @@ def many(kind: Any) -> Any:
     return list[kind]
 
 
-def record(name: str, tag: str | None = None, /, **fields: Any) -> Any:
-    """Return the shape of an answer that has these fields and no others; `| UnsetType`: it may lack the field.
-
-    tag: the value of its field `kind`, by which it is told from another one.
+def record(name: str, /, **fields: Any) -> Any:
+    """Return a struct with these fields; `| UnsetType`: an optional field.
 
     >>> msgspec.json.schema(record("Point", x=int, y=int | UnsetType))["$defs"]["Point"]["required"]
     ['x']
     """
     held = [(one, kind, UNSET) if UnsetType in get_args(kind) else (one, kind) for one, kind in fields.items()]
-    return msgspec.defstruct(name, held, kw_only=True, tag=tag, tag_field=tag and "kind")
+    return msgspec.defstruct(name, held, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A function that is called with the values of a request, by their names; its first sentence is the summary."""
+    """A function that is called with the values of a request by name; its docstring's first line is the summary."""
 
     method: str
     path: str
     call: Callable[..., Any]
-    answer: Any  # the type of what it returns, or the fields by name
-    types: Mapping[str, Any] = field(repr=False)  # by name, what the values of requests may be
-    in_address: tuple[str, ...] = ()  # beside a body, and need not be there; without a body, all are in the address
+    answer: Any  # the return type, or the fields by name
+    types: Mapping[str, Any] = field(repr=False)  # of request values, by name
+    in_address: tuple[
+        str, ...
+    ] = ()  # optional URL parameters of requests with a body; without a body, all values are in the URL
 
     @property
     def has_body(self) -> bool:
@@ -75,7 +75,7 @@ class Endpoint:
 
     @property
     def most_bytes(self) -> int:
-        """Of its body."""
+        """Maximum size of the body."""
         return MAX_BODY
 
     @property
@@ -84,7 +84,7 @@ class Endpoint:
 
     @cached_property
     def names(self) -> tuple[list[str], list[str]]:
-        """The values that are in the address, and in the body."""
+        """The names of the values in the URL and in the body."""
         every = [name for name in signature(self.call).parameters if name in self.types]
         address = [name for name in every if not self.has_body or name in self.in_address]
         return address, [name for name in every if name not in address]
@@ -102,21 +102,21 @@ class Endpoint:
         return record(f"{self.operation}_answer", **self.answer) if isinstance(self.answer, dict) else self.answer
 
     async def answer_to(self, request: Request) -> Response:
-        """Read the whole request, do the work in a thread, and answer in JSON."""
+        """Read the request, run the call in a thread, and answer in JSON."""
         values = self.address_values(request)
         body = await read_body(request, self.most_bytes) if self.has_body else None
         return Response(await self.work(lambda: self.answer_bytes(values, body)), media_type="application/json")
 
     def address_values(self, request: Request) -> dict[str, Any]:
-        """Return the values of the address, checked."""
+        """Return the validated values of the URL."""
         return read_address(request.query_params.multi_items(), self.address)
 
     def work(self, task: Callable[[], bytes]) -> Awaitable[bytes]:
-        """Do a task in a thread of its own."""
+        """Run a task in a thread."""
         return run_in_threadpool(task)
 
     def answer_bytes(self, values: dict[str, Any], body: bytes | None) -> bytes:
-        """Return the answer to checked values of the address and a body as it came."""
+        """Return the response to validated URL values and a raw body."""
         if body is not None:
             values = values | read_object(body, self.body)
         try:
@@ -125,12 +125,14 @@ class Endpoint:
             raise self.refusal_of(error) from None
 
     def refusal_of(self, error: RulerankError) -> Exception:
-        """Return what an error of the library becomes."""
+        """Convert an error of the library."""
+        if isinstance(error, EmbeddingError):
+            return RequestError(503, "no_embedding", str(error))
         return RequestError(422, "not_possible", str(error))
 
 
 def routes_of(endpoints: Sequence[Endpoint]) -> list[Route]:
-    """Return one route per path, whatever the number of its methods."""
+    """Return one route per path, for all its methods."""
     routes = []
     for path, group in groupby(endpoints, key=lambda endpoint: endpoint.path):
         by_method = {endpoint.method: endpoint for endpoint in group}
@@ -155,9 +157,9 @@ def describe(
     has_token: bool,
     parameters: Sequence[Schema] = (),
 ) -> Schema:
-    """Return the description of an API.
+    """Return the OpenAPI description of an API.
 
-    refusals: what each status means; parameters: of every operation beside its own.
+    refusals: descriptions of error statuses; parameters: additional parameters of every operation.
     """
     kinds = [kind for one in endpoints for kind in (one.address, one.body, one.answer_type)]
     found, components = msgspec.json.schema_components([ERROR, *kinds], ref_template=REFS)
@@ -179,7 +181,7 @@ def describe(
                 for name, schema in address["properties"].items()
             ]
             + list(parameters),
-            "responses": {"200": _answer("What was asked for.", answer)}
+            "responses": {"200": _answer("Success.", answer)}
             | {
                 code: _answer(refusals[code], found[0])
                 for code in known
@@ -202,7 +204,7 @@ def describe(
 
 
 def _complete(schema: Schema) -> None:
-    """Say of an object that it holds nothing else, and that it has what a data class fills in by default."""
+    """Forbid other fields of an object, and require fields with defaults, which are always present."""
     if "properties" in schema:
         has = [name for name, one in schema["properties"].items() if "default" in one or name in schema["required"]]
         schema |= {"required": has, "additionalProperties": False}

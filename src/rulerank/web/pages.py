@@ -1,4 +1,4 @@
-"""Pages in HTML that show data as text and nothing else, and refusals: as a page to people, in JSON to programs."""
+"""HTML pages, which show data as text only, and errors: a page for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rulerank.web.requests import RequestError
 
 SHARED = Path(__file__).parent
 CODES = {404: "not_found", 405: "wrong_method"}
-TITLES = {401: "The token is missing", 403: "Not from here", 404: "There is no such page"}
+TITLES = {401: "The token is missing", 403: "Not allowed", 404: "Page not found"}
 
 
 class Pages:
-    """The templates and static files of one application, beside those that all share.
+    """The templates and static files of one application, and the shared ones.
 
-    Templates of its own `base.html`; static files at /static, the shared ones at /shared.
+    Static files are at /static, the shared ones at /shared.
     """
 
     def __init__(self, folder: Path, home: str, **defaults: Any) -> None:
@@ -42,33 +42,33 @@ class Pages:
         return HTMLResponse(self.templates.get_template(f"{name}.html").render(values), status_code=status)
 
     def refuse(self, request: Request, refusal: RequestError) -> Response:
-        """Say no: in JSON, or as a page to a person who has followed a link."""
+        """Return an error, in JSON or, for browsers, as a page."""
         wants_page = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/api/")
         if not wants_page:
             return JSONResponse(refusal.payload(), status_code=refusal.status, headers=refusal.headers)
-        title = TITLES.get(refusal.status, "This did not work")
+        title = TITLES.get(refusal.status, "Error")
         page = self.render("error", refusal.status, title=title, message=refusal.message, link=refusal.status != 401)
         page.headers.update(refusal.headers)
         return page
 
     def exception_handlers(self) -> dict[Any, Callable[[Request, Any], Response]]:
-        """Return what an application answers to a refusal, to an address that is none, and to a mistake of ours."""
+        """Return the handlers of refusals, unknown URLs and internal errors."""
 
         def on_http_exception(request: Request, error: HTTPException) -> Response:
             code = CODES.get(error.status_code, "refused")
             refusal = RequestError(error.status_code, code, error.detail, dict(error.headers or {}))
             return self.refuse(request, refusal)
 
-        def on_mistake_of_ours(request: Request, error: Exception) -> Response:
-            message = "a mistake in rulerank: the server's log says more"
+        def on_internal_error(request: Request, error: Exception) -> Response:
+            message = "internal error in rulerank: see the server's log"
             return self.refuse(request, RequestError(500, "internal", message))
 
-        return {RequestError: self.refuse, HTTPException: on_http_exception, Exception: on_mistake_of_ours}
+        return {RequestError: self.refuse, HTTPException: on_http_exception, Exception: on_internal_error}
 
     def file_routes(self) -> list[BaseRoute]:
         """Return the routes of static files."""
 
-        async def icon(request: Request) -> Response:  # which browsers ask for where no page names another
+        async def icon(request: Request) -> Response:  # requested by browsers
             return FileResponse(SHARED / "static" / "icon.svg")
 
         return [

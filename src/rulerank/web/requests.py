@@ -1,4 +1,4 @@
-"""What a request holds: read with an end to patience, checked by msgspec, and refused in words that name the field."""
+"""Read and validate requests with msgspec; errors name the field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 MAX_TEXT = 1000  # characters of an id
 MAX_BODY = 16 * 1024  # bytes; enough for a few ids
-BODY_SECONDS = 20  # how long a body may take to arrive
+BODY_SECONDS = 20  # for a body to arrive
 REFS = "#/components/schemas/{name}"
 WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
          "object": "an object"}  # fmt: skip
@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 
 
 class RequestError(Exception):
-    """Why a request is turned away; becomes {"error": {"code": ..., "field": ..., "message": ...}}.
+    """A refusal of a request; becomes {"error": {"code": ..., "field": ..., "message": ...}}.
 
     >>> RequestError(404, "unknown_document", "there is no document 'd9' of query 'q1'").payload()
     {'error': {'code': 'unknown_document', 'message': "there is no document 'd9' of query 'q1'"}}
@@ -39,7 +39,7 @@ class RequestError(Exception):
         message: str,
         headers: dict[str, str] | None = None,
         *,
-        field: str | None = None,  # the one whose value is refused
+        field: str | None = None,  # with the invalid value
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -49,13 +49,13 @@ class RequestError(Exception):
         self.field = field
 
     def payload(self) -> dict[str, dict[str, str]]:
-        """Return the answer's plain values."""
+        """Return the JSON values of the response."""
         where = {} if self.field is None else {"field": self.field}
         return {"error": {"code": self.code} | where | {"message": self.message}}
 
 
 def brief(value: object) -> str:
-    """Return the beginning of a value as a message shows it, whatever it is.
+    """Return the beginning of a value, for messages.
 
     >>> brief("x" * 100)[-5:], brief([1, 2]), brief([0] * 20)
     ('xxxxx', '[1, 2]', 'a list of 20')
@@ -64,7 +64,7 @@ def brief(value: object) -> str:
         return f"a list of {len(value):,}"
     try:
         return ascii(value)[:60]
-    except (RecursionError, ValueError):  # deep, or a whole number of thousands of digits
+    except (RecursionError, ValueError):  # nested too deeply, or too many digits
         return f"a {type(value).__name__}"
 
 
@@ -79,14 +79,14 @@ def whole(about: str, low: int, high: int) -> Any:
 
 
 def choice(about: str, names: Iterable[str]) -> Any:
-    """Return the type of one of some words."""
+    """Return the type of a choice of words."""
     return Annotated[Literal[*names], Meta(description=about)]
 
 
 def values_struct(
     name: str, call: Callable[..., Any], names: Iterable[str], types: Mapping[str, Any], optional: Iterable[str] = ()
 ) -> type[Struct]:
-    """Return the values that a function takes under these names as a struct; what has a default may be left out."""
+    """Return a struct of the parameters of a function; those with a default are optional."""
     parameters = signature(call).parameters
     needed = [one for one in names if parameters[one].default is Parameter.empty and one not in optional]
     fields = [(one, types[one]) if one in needed else (one, types[one] | UnsetType, UNSET) for one in names]
@@ -94,7 +94,7 @@ def values_struct(
 
 
 async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
-    """Return the whole body if it says that it is JSON, and stop reading one that is too large or too slow."""
+    """Read the body of a JSON request; refuses one that is too large or too slow."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError(415, "not_json", f"expected the content type application/json: got {kind[:60]!a}")
@@ -115,14 +115,14 @@ async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
 
 
 def read_object(body: bytes, kind: type[Struct]) -> dict[str, Any]:
-    """Return the values of a JSON body: an object that holds what the struct names and nothing else."""
+    """Return the values of a JSON body, validated by a struct."""
     try:
         return _values_of(_parse(body, kind))
     except msgspec.ValidationError as error:
         problem = error
     try:
         held = _parse(body, Any)
-    except msgspec.ValidationError:  # a number beyond all bounds
+    except msgspec.ValidationError:  # a number too large to parse
         raise refusal(problem, None, kind) from None
     if not isinstance(held, dict):
         raise RequestError(422, "bad_value", "the body must be a JSON object")
@@ -131,7 +131,7 @@ def read_object(body: bytes, kind: type[Struct]) -> dict[str, Any]:
 
 
 def _values_of(found: Struct) -> dict[str, Any]:
-    """Return what a request holds, without what it leaves out."""
+    """Return the given values."""
     return {name: value for name, value in msgspec.structs.asdict(found).items() if value is not UNSET}
 
 
@@ -142,12 +142,12 @@ def _parse(body: bytes, kind: Any) -> Any:
         raise
     except (msgspec.DecodeError, ValueError, RecursionError):
         strange = re.search(rb"NaN|Infinity", body)
-        hint = f": {strange[0].decode()} is no value of JSON, null stands for one that is missing" if strange else ""
+        hint = f": {strange[0].decode()} is not valid JSON, use null for missing values" if strange else ""
         raise RequestError(400, "malformed", f"the body is not JSON in UTF-8{hint}") from None
 
 
 def read_values(held: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
-    """Return plain values, checked."""
+    """Return validated values."""
     try:
         return _values_of(msgspec.convert(held, kind))
     except msgspec.ValidationError as error:
@@ -155,12 +155,12 @@ def read_values(held: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
 
 
 def read_address(items: Iterable[tuple[str, str]], kind: type[Struct]) -> dict[str, Any]:
-    """Return the values of an address, each once and none that is unknown."""
+    """Return the values of a URL, validated; each may be given once."""
     fields = fields_of(kind)
     held: dict[str, Any] = {}
     for name, value in items:
         if name in held:
-            raise RequestError(422, "bad_value", f"the address must not hold {name} twice", field=name)
+            raise RequestError(422, "bad_value", f"the URL must not have {name} twice", field=name)
         known = fields.get(name, {}).get("type") in ("integer", "boolean")
         held[name] = msgspec.json.decode(value) if known and re.fullmatch(r"\d{1,18}|true|false", value) else value
     return read_values(held, kind)
@@ -174,7 +174,7 @@ def fields_of(kind: type[Struct]) -> dict[str, Schema]:
 
 
 def refusal(error: msgspec.ValidationError, held: Any, kind: type[Struct]) -> RequestError:
-    """Return what an error of msgspec becomes: where it is, what was expected, and what came.
+    """Convert an error of msgspec: name the field, what was expected, and what came.
 
     >>> kind = msgspec.defstruct("Request", [("top", whole("How many.", 1, 10))], forbid_unknown_fields=True)
     >>> str(refusal(msgspec.ValidationError("Expected `int` <= 10 - at `$.top`"), {"top": 12}, kind))
@@ -186,10 +186,10 @@ def refusal(error: msgspec.ValidationError, held: Any, kind: type[Struct]) -> Re
     if name := re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", said, re.S):
         field = ascii(f"{where}.{name[2]}".lstrip("."))[1:-1][:60]
         if name[1] == "contains unknown":
-            known = f": it may hold {', '.join(fields)}" if not where else ""
-            return RequestError(422, "bad_value", f"the request must not hold {field}{known}", field=field)
+            known = f"; choose from {', '.join(fields)}" if not where else ""
+            return RequestError(422, "bad_value", f"unknown field {field}{known}", field=field)
         about = f": {fields[field]['description']}" if "description" in fields.get(field, {}) else ""
-        return RequestError(422, "missing_value", f"the request must hold {field}{about}", field=field)
+        return RequestError(422, "missing_value", f"{field} is missing{about}", field=field)
     expected = said.partition(", got")[0].replace(">=", "at least").replace("<=", "at most")
     expected = re.sub(r"`([^`]*)`", lambda found: in_words(found[1]), expected)
     if "enum" in (named := fields.get(where, {})):
@@ -200,7 +200,7 @@ def refusal(error: msgspec.ValidationError, held: Any, kind: type[Struct]) -> Re
 
 
 def in_words(kinds: str) -> str:
-    """Return types as msgspec names them in words.
+    """Return the types of msgspec in words.
 
     >>> in_words("float | str | null")
     'a number, a text or null'
@@ -210,7 +210,7 @@ def in_words(kinds: str) -> str:
 
 
 def value_at(held: Any, where: str) -> Any:
-    """Return what a request holds at a place such as documents[0].id."""
+    """Return the value at a path such as documents[0].id."""
     for step in re.findall(r"\w+", where):
         held = held[int(step)] if isinstance(held, list) else held.get(step) if isinstance(held, dict) else None
     return held

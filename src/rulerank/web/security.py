@@ -1,4 +1,4 @@
-"""Who may talk to the page: a guard looks at every request first; the secret, and personal tokens made from it."""
+"""Access control: a guard for every request, the secret, and personal tokens derived from it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rulerank.errors import DataError
 from rulerank.web.requests import RequestError
 
-ROUNDS = 100_000  # so that whoever has a personal token cannot quickly guess the secret it was made from
+ROUNDS = 100_000  # makes guessing the secret from a personal token slow
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
-    # nothing but our own files runs, is drawn or is asked; no inline script or style at all
+    # only our own files; no inline scripts or styles
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -39,13 +39,13 @@ Refuse = Callable[[Request, RequestError], Response]
 
 
 class Holder(NamedTuple):
-    """Who brought a token: one person, or the lead (None), who has the secret itself and may use any name."""
+    """The holder of a token: a rater, or None for the admin, who has the secret."""
 
     name: str | None
 
 
 class Tokens:
-    """Make personal tokens from a secret, and tell whose a token is.
+    """Creates personal tokens from a secret, and identifies their holders.
 
     >>> tokens = Tokens("a secret that is long")
     >>> tokens.holder(tokens.invite("ann"))
@@ -58,25 +58,25 @@ class Tokens:
     """
 
     def __init__(self, secret: str, check_name: Callable[[str], str] = str) -> None:
-        self._check_name = check_name  # returns a name as it counts, or raises a DataError
+        self._check_name = check_name  # returns the normalised name, or raises a DataError
         self._digest = digest_of(secret)
         self._key = hashlib.pbkdf2_hmac("sha256", secret.encode(), b"rulerank: personal links", ROUNDS)
 
     def invite(self, name: str) -> str:
-        """Return the token that lets its holder in under this name and no other."""
+        """Return a token that is bound to this name."""
         encoded = base64.urlsafe_b64encode(self._check_name(name).encode()).decode().rstrip("=")
         return f"{encoded}.{self._signature(encoded)}"
 
     def holder(self, token: str) -> Holder | None:
-        """Return whose token this is; None: nobody's."""
+        """Return the holder of a token; None if it is invalid."""
         return self.holder_of_cookie(self.cookie(token))
 
     def cookie(self, token: str) -> str:
-        """Return what a browser keeps: a personal token as it is, and of the secret only a digest."""
+        """Return the cookie of a token: a personal token as it is, of the secret only a digest."""
         return token if self._person(token) else digest_of(token)
 
     def holder_of_cookie(self, cookie: str) -> Holder | None:
-        """Return who has a cookie; None: it is none of ours."""
+        """Return the holder of a cookie; None if it is invalid."""
         return Holder(None) if _same(cookie, self._digest) else self._person(cookie)
 
     def _person(self, token: str) -> Holder | None:
@@ -86,7 +86,7 @@ class Tokens:
         try:
             padding = "=" * (-len(encoded) % 4)
             return Holder(self._check_name(base64.urlsafe_b64decode(encoded + padding).decode()))
-        except (ValueError, DataError):  # signed by us, and yet no name: of another version
+        except (ValueError, DataError):  # signed, but not a valid name: from another version
             return None
 
     def _signature(self, encoded: str) -> str:
@@ -94,26 +94,26 @@ class Tokens:
 
 
 def digest_of(token: str) -> str:
-    """Return what is kept and compared instead of a secret: of one length, and fit for a cookie."""
+    """Return the digest of a secret, of fixed length and valid in a cookie."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _same(came: str, expected: str) -> bool:
-    # encoded: compare_digest takes no text beyond ASCII, and a cookie may hold any
+    # compare_digest takes only ASCII text, and a cookie may have any
     return hmac.compare_digest(came.encode("utf-8", "replace"), expected.encode())
 
 
 class Guard:
-    """Let a request through only if it brings the token, names this host and comes from our own pages."""
+    """Accepts requests that have the token, name this host and come from our own pages."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        tokens: Tokens | None,  # None: only requests to this machine by its own name are let in
+        tokens: Tokens | None,  # None: only requests to the loopback names are accepted
         refuse: Refuse,
-        command: str,  # of rulerank that serves this
-        api: tuple[str, ...] = ("/api/",),  # paths that no other site's page may ask for, not even to read
+        command: str,  # the rulerank command that serves this
+        api: tuple[str, ...] = ("/api/",),  # paths that pages of other sites must not read
         headers: dict[str, str] | None = None,
     ) -> None:
         self.app = app
@@ -136,9 +136,9 @@ class Guard:
         await answer(scope, receive, with_headers(send, headers))
 
     def admit(self, request: Request) -> Response | None:
-        """Raise a refusal, or return what sets the cookie when the address brought the token."""
+        """Raise a refusal, or return a response that sets the cookie if the URL has the token."""
         said = request.scope.setdefault("state", {})
-        said["is_lead"] = self.tokens is None  # whoever sits at this machine, or, below, brings the secret itself
+        said["is_admin"] = self.tokens is None  # without a token, everyone on this machine
         if self.tokens is None:
             check_host(request)
         elif "token" in request.query_params and request.method in SAFE_METHODS:
@@ -147,7 +147,7 @@ class Guard:
             return remember(request, self.tokens.cookie(token))
         else:
             holder = check_holder(self.presented(request, self.tokens), self.command)
-            said["token_holder"], said["is_lead"] = holder.name, holder.name is None
+            said["token_holder"], said["is_admin"] = holder.name, holder.name is None
         check_origin(request, self.api)
         return None
 
@@ -159,12 +159,12 @@ class Guard:
 
 
 def check_holder(holder: Holder | None, command: str) -> Holder:
-    """Refuse whoever has no token of ours."""
+    """Refuse requests without a valid token."""
     if holder is None:
         raise RequestError(
             401,
             "wrong_token",
-            f"this page needs its token: open the address that `rulerank {command}` printed, "
+            f"this page needs its token: open the URL that `rulerank {command}` printed, "
             "or send the header Authorization: Bearer TOKEN",
             {"WWW-Authenticate": "Bearer"},
         )
@@ -172,29 +172,29 @@ def check_holder(holder: Holder | None, command: str) -> Holder:
 
 
 def remember(request: Request, cookie: str) -> Response:
-    """Keep what stands for the token in a cookie that no script can read, and go on without it in the address."""
+    """Store the token in a cookie that scripts cannot read, and reload without it in the URL."""
     rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
-    # not a 303: after a link from another site, a browser sends a strict cookie only with a new navigation
+    # not a 303: after a link from another site, browsers send a strict cookie only with a new navigation
     response = Response(headers={"Refresh": f"0; url={page_path(request)}{'?' if rest else ''}{rest}"})
     response.set_cookie(cookie_name(request), cookie, httponly=True, samesite="strict", path="/")
     return response
 
 
 def cookie_name(request: Request) -> str:
-    """Cookies know no ports: two servers on one machine must not overwrite each other's."""
+    """Return a name per port: cookies are shared by all ports of a host."""
     return f"rulerank_token_{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def page_path(request: Request) -> str:
-    """Return the path, never one that a browser would take for another host."""
+    """Return the path, safe against redirects to another host."""
     return "/" + quote(request.scope["path"].lstrip("/\\"))
 
 
 def check_host(request: Request) -> None:
-    """Refuse a name that some other site has pointed at this machine (DNS rebinding)."""
+    """Refuse other host names (DNS rebinding)."""
     if host_of(request.headers.get("host", "")) not in LOOPBACK:
         raise RequestError(
-            403, "wrong_host", "this page answers only to 127.0.0.1 and localhost; to open it to others use --token"
+            403, "wrong_host", "this page is available at 127.0.0.1 and localhost only; for other machines use --token"
         )
 
 
@@ -211,11 +211,11 @@ def host_of(netloc: str) -> str:
 
 
 def check_origin(request: Request, api: tuple[str, ...]) -> None:
-    """Refuse what another site's page has sent: every change, and every use of the API."""
+    """Refuse requests from pages of other sites: all changes, and all uses of the API."""
     changes = request.method not in SAFE_METHODS
     site = request.headers.get("sec-fetch-site", "same-origin")
     if (changes or request.scope["path"].startswith(api)) and site not in ("same-origin", "none"):
-        raise RequestError(403, "wrong_origin", f"only this server's own pages may do this: the request is {site}")
+        raise RequestError(403, "wrong_origin", f"only pages of this server may do this: the request is {site}")
     origin = request.headers.get("origin")
     if changes and origin is not None:
         try:
@@ -223,31 +223,31 @@ def check_origin(request: Request, api: tuple[str, ...]) -> None:
         except ValueError:
             netloc = ""
         if not netloc or netloc.lower() != request.headers.get("host", "").lower():
-            raise RequestError(403, "wrong_origin", "only this server's own pages may do this: the origin is another")
+            raise RequestError(403, "wrong_origin", "only pages of this server may do this: the origin is another site")
 
 
-def is_lead(request: Request) -> bool:
-    """Tell whether a request is the lead's, by the word of `Guard`: of whoever has the secret or sits at this machine.
+def is_admin(request: Request) -> bool:
+    """Return whether a request is from the admin: with the secret, or from this machine without a token.
 
-    A personal link is a rater's, whatever name it carries.
+    Personal links are for raters.
     """
-    found: bool = request.scope.get("state", {}).get("is_lead", False)
+    found: bool = request.scope.get("state", {}).get("is_admin", False)
     return found
 
 
-def check_lead(request: Request) -> None:
-    """Refuse what only the lead may do."""
-    if not is_lead(request):
-        raise RequestError(403, "lead_only", "only the lead may do this: a personal link is for judging")
+def check_admin(request: Request) -> None:
+    """Refuse requests that are not from the admin."""
+    if not is_admin(request):
+        raise RequestError(403, "admin_only", "only the admin may do this: personal links are for judging")
 
 
 def is_foreign(request: Request) -> bool:
-    """Tell whether a link or form of another site has led here: what its address says is not what the person wants."""
+    """Return whether the request comes from a link or form of another site, whose parameters are not trusted."""
     return request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 
 def with_headers(send: Send, added: dict[str, str]) -> Callable[[Message], Awaitable[None]]:
-    """Return a send that adds the headers of safety, and the store's identity, to every answer."""
+    """Return a send that adds headers to every response."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Run an application on this machine until someone presses Ctrl-C, and let go of connections that stall."""
+"""Run an application until Ctrl-C; closes stalled connections."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from rulerank.errors import DataError, RulerankError
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters
-LOOK_SECONDS = 0.05  # between two looks for connections while it ends
-MOST_CONNECTIONS = 300  # far more than the raters of a page have, far fewer than files a process may open
-HEAD_SECONDS = 15  # how long the head of a request may take to arrive
-BACKLOG = 64  # connections taken in one go: with more, files run out before the oldest are let go
+LOOK_SECONDS = 0.05  # between two checks for connections while stopping
+MOST_CONNECTIONS = 300  # more than raters need, fewer than the limit of open files
+HEAD_SECONDS = 15  # for the headers of a request to arrive
+BACKLOG = 64  # more could exceed the limit of open files
 
 
 class AddressError(RulerankError, OSError):
-    """An address on which this machine cannot listen."""
+    """Cannot listen on an address."""
 
 
 def open_socket(host: str, port: int | None = None) -> socket.socket:
-    """Listen on a port; None: the usual one, or any other when that is taken; 0: any.
+    """Listen on a port; None: 8765, or any free port if it is taken; 0: any free port.
 
     >>> with open_socket("127.0.0.1", 0) as listening:
     ...     listening.getsockname()[0]
@@ -48,14 +48,14 @@ def open_socket(host: str, port: int | None = None) -> socket.socket:
             except OSError as second:
                 error = second
         reason = error.strerror or str(error)
-        raise AddressError(f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any free one") from None
+        raise AddressError(f"cannot listen on {host}, port {port}: {reason}; --port 0 uses any free port") from None
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listening = socket.socket(family, kind, protocol)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a restart finds its port free
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a restart can use the port
         listening.bind(address)
         listening.listen(BACKLOG)
     except OSError:
@@ -65,23 +65,23 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def check_token(host: str, token: str | None, who: str = "rater") -> None:
-    """Refuse to open the page to others without a token that is hard to guess.
+    """Refuse to open the page to other machines without a long token.
 
     >>> check_token("127.0.0.1", None)
     """
     if token is None and not is_loopback(host):
         raise DataError(
-            f"--host {host} opens the page to other machines, which needs --token: a secret of at least "
-            f"{LEAST_TOKEN} characters that every {who} gets"
+            f"--host {host} opens the page to other machines, which needs --token, a secret of at least "
+            f"{LEAST_TOKEN} characters for every {who}"
         )
     if token is not None and not token.isascii():
-        raise DataError("--token must be of ASCII characters: programs could not send others in a header")
+        raise DataError("--token must have ASCII characters only: it is sent in a header")
     if token is not None and len(token) < LEAST_TOKEN:
         raise DataError(f"--token must have at least {LEAST_TOKEN} characters: got {len(token)}")
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can connect to an address.
+    """Return whether only this machine can connect to an address.
 
     >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -95,7 +95,7 @@ def is_loopback(host: str) -> bool:
 
 
 def url_of(listening: socket.socket) -> str:
-    """Return the address to open in a browser on this machine."""
+    """Return the URL for a browser on this machine."""
     host, port = listening.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:  # all addresses of the machine
         host = "127.0.0.1"
@@ -103,10 +103,10 @@ def url_of(listening: socket.socket) -> str:
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, with an end to its patience.
+    """uvicorn's HTTP protocol with timeouts.
 
-    A connection on which no request is being answered counts as idle. When there are too many, the one that has been
-    idle for longest gives way to the newest: those who stall cannot keep others out.
+    A connection without a request in progress is idle. If there are too many connections, the one that has been idle
+    for longest is closed, so that stalled clients cannot block others.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -127,7 +127,7 @@ class PatientProtocol(H11Protocol):
     def handle_events(self) -> None:
         super().handle_events()
         if self.cycle is not None and not self.cycle.response_complete:
-            self._rest()  # a whole head has come; requests.py has an eye on the body
+            self._rest()  # the headers are complete; requests.py has a timeout for the body
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -149,9 +149,9 @@ class PatientProtocol(H11Protocol):
 
 
 def make_server(app: ASGIApp, grace: float = 5, ready: Callable[[], None] = lambda: None) -> Server:
-    """Return a server that keeps quiet unless something goes wrong.
+    """Return a server that logs only problems.
 
-    grace: seconds in which to answer what has begun when it is to stop; ready: called once it listens.
+    grace: seconds to finish open requests when stopping; ready: called once it listens.
     """
     config = uvicorn.Config(
         app,
@@ -170,10 +170,10 @@ def make_server(app: ASGIApp, grace: float = 5, ready: Callable[[], None] = lamb
 
 
 class Server(uvicorn.Server):
-    """Ends when a signal asks for it, which is a success, and lets go of connections that come in while it ends, too.
+    """Stops on a signal, with success, and closes connections that come in meanwhile.
 
-    uvicorn tells connections once that the end has come. One that was accepted just before, and is set up just after,
-    would go on asking until the grace is over, and its last request would then be cut off with a 500.
+    uvicorn shuts down its connections once. A connection that is set up just after that would stay open until the grace
+    period ends, and its last request would get a 500.
     """
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
@@ -212,12 +212,12 @@ class Server(uvicorn.Server):
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:
-    """Answer requests until Ctrl-C."""
+    """Serve until Ctrl-C."""
     make_server(app).run(sockets=[listening])
 
 
 def open_page(url: str) -> None:
-    """Open an address in a browser with windows; one that runs in the terminal would be in the way."""
+    """Open a URL in a graphical browser, not in a terminal browser."""
     try:
         browser = webbrowser.get()
     except webbrowser.Error:

@@ -2,7 +2,7 @@ CREATE TABLE checks (
 	id INTEGER NOT NULL, 
 	last_label INTEGER NOT NULL, 
 	method TEXT NOT NULL, 
-	today TEXT NOT NULL, 
+	baseline TEXT NOT NULL, 
 	time TEXT NOT NULL, 
 	PRIMARY KEY (id)
 );
@@ -20,20 +20,6 @@ CREATE TABLE decisions (
 	query TEXT NOT NULL, 
 	doc TEXT NOT NULL, 
 	grade INTEGER, 
-	rater TEXT NOT NULL, 
-	time TEXT NOT NULL, 
-	page TEXT, 
-	superseded_by INTEGER, 
-	withdrawn TEXT, 
-	withdrawn_by TEXT, 
-	withdrawn_page TEXT, 
-	PRIMARY KEY (id)
-);
-
-CREATE TABLE judges (
-	id INTEGER NOT NULL, 
-	judge TEXT NOT NULL, 
-	kind TEXT, 
 	rater TEXT NOT NULL, 
 	time TEXT NOT NULL, 
 	page TEXT, 
@@ -79,6 +65,20 @@ CREATE TABLE orders (
 	PRIMARY KEY (id)
 );
 
+CREATE TABLE rater_kinds (
+	id INTEGER NOT NULL, 
+	name TEXT NOT NULL, 
+	kind TEXT, 
+	rater TEXT NOT NULL, 
+	time TEXT NOT NULL, 
+	page TEXT, 
+	superseded_by INTEGER, 
+	withdrawn TEXT, 
+	withdrawn_by TEXT, 
+	withdrawn_page TEXT, 
+	PRIMARY KEY (id)
+);
+
 CREATE TABLE settings (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -115,8 +115,6 @@ CREATE TABLE judgements (
 
 CREATE UNIQUE INDEX decisions_current ON decisions (query, doc) WHERE superseded_by IS NULL AND withdrawn IS NULL;
 
-CREATE UNIQUE INDEX judges_current ON judges (judge) WHERE superseded_by IS NULL AND withdrawn IS NULL;
-
 CREATE UNIQUE INDEX labels_current ON labels (query, doc, rater) WHERE superseded_by IS NULL AND withdrawn IS NULL;
 
 CREATE INDEX labels_rater ON labels (rater, id) WHERE superseded_by IS NULL AND withdrawn IS NULL;
@@ -126,6 +124,8 @@ CREATE INDEX labels_superseded ON labels (superseded_by) WHERE superseded_by IS 
 CREATE INDEX labels_withdrawn ON labels (id) WHERE withdrawn IS NOT NULL;
 
 CREATE UNIQUE INDEX orders_current ON orders (query, rater) WHERE superseded_by IS NULL AND withdrawn IS NULL;
+
+CREATE UNIQUE INDEX rater_kinds_current ON rater_kinds (name) WHERE superseded_by IS NULL AND withdrawn IS NULL;
 
 CREATE UNIQUE INDEX settings_current ON settings (name) WHERE superseded_by IS NULL AND withdrawn IS NULL;
 

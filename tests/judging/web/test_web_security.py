@@ -31,7 +31,7 @@ def test_without_the_token_nothing_is_served(guarded):
             ):
                 assert answer.status_code == 401
                 assert answer.json()["error"]["code"] == "wrong_token"
-                assert answer.json()["error"]["message"].startswith("this page needs its token: open the address that")
+                assert answer.json()["error"]["message"].startswith("this page needs its token: open the URL that")
     assert guarded.labels() == []
 
 
@@ -65,7 +65,9 @@ def test_another_name_for_this_machine_is_refused(host, serve):
         for path in PATHS:
             answer = client.get(path)
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_host")
-            assert answer.json()["error"]["message"].startswith("this page answers only to 127.0.0.1 and localhost; to")
+            assert answer.json()["error"]["message"].startswith(
+                "this page is available at 127.0.0.1 and localhost only"
+            )
         assert client.post("/api/labels", json=GRADE).status_code == 403
     assert served.labels() == []
 
@@ -91,7 +93,7 @@ def test_a_change_sent_by_another_site_changes_nothing(serve):
         for headers, name in product(FOREIGN, BODIES):
             answer = client.post(f"/api/{name}", json=BODIES[name], headers=headers)
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_origin")
-            assert answer.json()["error"]["message"].startswith("only this server's own pages may do this: the ")
+            assert answer.json()["error"]["message"].startswith("only pages of this server may do this: the ")
     assert (served.judging.store.state(), served.judging.store.skipped("ann")) == before
 
 
@@ -122,7 +124,7 @@ def test_a_personal_link_judges_under_its_own_name_only(serve):
         for path in ("/", "/labels", "/overview", "/api/next", "/api/labels", "/api/progress"):
             answer = client.get(path, params={"rater": "ben"})
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "other_rater")
-            assert "nobody judges as 'ben' with it: use the link of that rater" in answer.json()["error"]["message"]
+            assert "not of 'ben': use the link of that rater" in answer.json()["error"]["message"]
         assert client.post("/api/labels", json=GRADE, params={"rater": "ben"}).status_code == 403
         assert client.get("/", headers={"cookie": "rulerank_rater=ben"}).status_code == 401
     assert {rater for *_, rater in served.labels()} == {"Ann & 李"}
@@ -151,7 +153,7 @@ def test_a_link_on_another_site_does_not_set_the_rater(site, serve):
         answer = client.get("/", params={"rater": "eve"}, headers={"sec-fetch-site": site})
         assert "set-cookie" not in answer.headers
         assert "data-rater" not in answer.text
-        assert "A link from elsewhere has named this rater: check that it is you" in answer.text
+        assert "A link from another site has set this name: check that it is yours" in answer.text
         for path in ("/labels", "/overview"):  # from where a click would go on under that name
             answer = client.get(path, params={"rater": "eve"}, headers={"sec-fetch-site": site}, follow_redirects=True)
             assert "data-rater" not in answer.text

@@ -7,8 +7,8 @@ import rulerank as rr
 from rulerank.rankers.clicks.click_rows import check_clicks
 from rulerank.rankers.clicks.likelihood import click_losses, ranking_losses
 
-WORLD = rr.make_ranking(n_queries=30, n_features=3, seed=4)
-SEEN = rr.simulate_clicks(WORLD, WORLD.X[:, 0], n_impressions=3000, seed=4)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=4)
+SEEN = rr.clicks.simulate_clicks(SYNTHETIC, SYNTHETIC.X[:, 0], n_impressions=3000, seed=4)
 ROWS = check_clicks(SEEN.shown.clicks, SEEN.shown.position, SEEN.shown.impressions, len(SEEN))
 QUERIES = np.unique(SEEN.qid, return_inverse=True)[1].reshape(-1)
 EFFECTS = np.log(np.arange(1.0, 11.0))

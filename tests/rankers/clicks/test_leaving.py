@@ -14,12 +14,14 @@ from tests.plain.leaving import still_there_plainly
 
 
 @pytest.fixture(scope="module")
-def world():
-    return rr.make_ranking(n_queries=60, n_features=3, seed=0)
+def synthetic():
+    return rr.datasets.make_ranking(n_queries=60, n_features=3, seed=0)
 
 
-def clicks_of(world, model, n_impressions=100_000, eta=1.0):
-    return rr.simulate_clicks(world, world.X[:, 0], n_impressions=n_impressions, model=model, eta=eta, seed=0)
+def clicks_of(synthetic, model, n_impressions=100_000, eta=1.0):
+    return rr.clicks.simulate_clicks(
+        synthetic, synthetic.X[:, 0], n_impressions=n_impressions, model=model, eta=eta, seed=0
+    )
 
 
 @pytest.mark.kernels
@@ -48,8 +50,8 @@ def test_a_hundred_positions_that_all_were_clicked_leave_no_share_undefined():
     np.testing.assert_allclose(found, 1.0)  # no other document took anybody away
 
 
-def test_leaving_and_positions_are_found_where_everybody_leaves(world):
-    found = rr.QueryIntercepts(l2=10).fit(clicks_of(world, "cascade")).positions()
+def test_leaving_and_positions_are_found_where_everybody_leaves(synthetic):
+    found = rr.QueryIntercepts(l2=10).fit(clicks_of(synthetic, "cascade")).positions()
     assert found.leaving > 0.9
     assert abs(found.effects - np.log(np.arange(1, 11))).max() < 0.2
     assert re.search(r"; about \d+ % leave after a click; standard errors take that for certain$", found.note)
@@ -57,22 +59,22 @@ def test_leaving_and_positions_are_found_where_everybody_leaves(world):
 
 
 @pytest.mark.parametrize("eta", [0.0, 2.0])
-def test_nobody_leaves_where_nobody_does(world, eta):
-    found = rr.QueryIntercepts(l2=10).fit(clicks_of(world, "position", eta=eta)).positions()
+def test_nobody_leaves_where_nobody_does(synthetic, eta):
+    found = rr.QueryIntercepts(l2=10).fit(clicks_of(synthetic, "position", eta=eta)).positions()
     assert found.leaving == 0
     assert abs(found.effects - eta * np.log(np.arange(1, 11))).max() < 0.2 + 0.1 * eta
 
 
-def test_what_is_given_is_taken_and_kept_in_the_model_file(world, tmp_path):
-    data = clicks_of(world, "position", 2000)
+def test_what_is_given_is_taken_and_kept_in_the_model_file(synthetic, tmp_path):
+    data = clicks_of(synthetic, "position", 2000)
     rr.QueryIntercepts(l2=10, leave_after_click=0.5).fit(data).save(tmp_path / "m.rulerank")
     assert rr.load(tmp_path / "m.rulerank").positions().leaving == 0.5
     with pytest.raises(rr.errors.DataError, match="leave_after_click must be a number from 0 to 1, or None: got 2"):
         rr.QueryIntercepts(leave_after_click=2).fit(data)
 
 
-def test_of_very_many_positions_it_is_not_looked_for(world):
-    data = clicks_of(world, "cascade")
+def test_of_very_many_positions_it_is_not_looked_for(synthetic):
+    data = clicks_of(synthetic, "cascade")
     seen, further = data.shown, np.arange(11, 301)  # one document on its way down to position 300
     found = rr.QueryIntercepts(l2=10).fit(
         np.vstack([data.X, np.tile(data.X[:1], (290, 1))]),

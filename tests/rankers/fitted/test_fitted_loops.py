@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from plain.fitted import add_cells_plainly, agreement_plainly, profile_loss_plainly, tree_plainly
 from rulerank.rankers.fitted.bins import bin_centres, bins_on, cuts_of, find_axes, group_values
-from rulerank.rankers.fitted.boosting import GradedRows, add_losses, add_pulls
+from rulerank.rankers.fitted.boosting import add_losses, add_pulls
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.fitted.stages import agreement, deal
+from rulerank.rankers.fitted.stages import TrainingFolds, agreement, deal
 from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, Cells, add_cells, grow_tree, smooth
 
 pytestmark = pytest.mark.kernels
@@ -33,26 +33,12 @@ def queries(draw):
 
 def settled(scores, grades, weights, bounds, n_steps=60):
     """The derivatives and losses with every intercept at its best."""
-    rows = GradedRows(scores, grades, weights, bounds, start(grades, weights, bounds))
+    rows = TrainingFolds(grades, weights, bounds, np.zeros(1)).at(scores)
     pulls, losses = np.zeros((scores.size, 2)), np.zeros(bounds.size - 1)
     for _ in range(n_steps):
         add_pulls(rows, 0, bounds.size - 1, pulls)
     add_losses(rows, 0, bounds.size - 1, losses)
     return pulls, losses
-
-
-def start(grades, weights, bounds):
-    numbers = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
-    w = weights if weights.size else np.ones(grades.size)
-    n_queries, n_levels = numbers[-1] + 1, max(1, grades.max())
-    found = np.full((n_queries, n_levels), np.inf)
-    for q in range(n_queries):
-        for level in range(1, n_levels + 1):
-            own = (numbers == q) & (grades <= level)
-            passed = w[own & (grades == level)].sum()
-            if 0 < passed < w[own].sum():
-                found[q, level - 1] = np.log((w[own].sum() - passed) / passed)
-    return found
 
 
 @given(queries())

@@ -6,7 +6,7 @@ import pytest
 import rulerank as rr
 from rulerank.dataset import Dataset
 from rulerank.evaluation import evaluate
-from rulerank.io.folds import read_folds
+from rulerank.io.formats import read_folds
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 
 PAPER = {

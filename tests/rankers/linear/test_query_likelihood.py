@@ -11,7 +11,7 @@ from rulerank.rankers.linear.likelihood import Outcomes, QueryLikelihood
 pytestmark = pytest.mark.kernels
 
 
-def small_world(seed, n_rows=24, n_features=3, n_groups=4, n_grades=3):
+def small_synthetic(seed, n_rows=24, n_features=3, n_groups=4, n_grades=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.6)
     return X, rng.integers(0, n_grades, n_rows), rng.integers(0, n_groups, n_rows)
@@ -20,7 +20,7 @@ def small_world(seed, n_rows=24, n_features=3, n_groups=4, n_grades=3):
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from([2, 3, 5]))
 def test_loss_gradient_and_hessian_are_those_of_the_plain_model(seed, as_sparse, n_grades):
-    X, y, groups = small_world(seed, n_grades=n_grades)
+    X, y, groups = small_synthetic(seed, n_grades=n_grades)
     _, groups = np.unique(groups, return_inverse=True)
     likelihood = QueryLikelihood(sparse.csr_array(X) if as_sparse else X, y.astype(np.int16), groups, 0.3, 1)
     z = np.random.default_rng(seed).normal(size=3)
@@ -44,7 +44,7 @@ def test_loss_gradient_and_hessian_are_those_of_the_plain_model(seed, as_sparse,
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 60))
 def test_however_rows_are_cut_into_blocks_the_sums_agree(seed, rows_at_once, cells_at_once):
-    X, y, groups = small_world(seed)
+    X, y, groups = small_synthetic(seed)
     z = np.ones(3)
     _, groups = np.unique(groups, return_inverse=True)
     whole = QueryLikelihood(X, y.astype(np.int16), groups, 0.0, 1)(z)

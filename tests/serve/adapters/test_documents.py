@@ -53,17 +53,17 @@ LONG = ["a long text of many words that goes on and on " * 5, "another long text
         ({"title": "title", "body": "text"}, None, "body"),
         ({"title": "title", "story": "long text", "plot": "long text", "text": "text"}, None, "text"),
         ({"title": "title", "plot": "title"}, "plot", "plot"),
-        ({"title": "title", "plot": "title"}, None, "several fields may hold the text of a document: name it, text_f"),
+        ({"title": "title", "plot": "title"}, None, "several fields may have the text of a document: name it, text_f"),
         (
             {"title": "title", "plot": "title"},
             "body",
-            "text_field: there is no field 'body'; the fields are title, plot",
+            "text_field: no field 'body'; the fields are title, plot",
         ),
     ],
     ids=str,
 )
 def test_the_field_of_the_text_is_found_or_asked_for(kinds, given, field):
-    features = rr.TextFeatures(fields=kinds).fit(rr.Texts(["0", "1"], dict.fromkeys(kinds, LONG)))
+    features = rr.TextFeatures(fields=kinds).fit(rr.Documents(["0", "1"], dict.fromkeys(kinds, LONG)))
     if " " in field:
         with pytest.raises(DataError, match=field):
             field_of_text(features, given)
@@ -71,8 +71,8 @@ def test_the_field_of_the_text_is_found_or_asked_for(kinds, given, field):
         assert field_of_text(features, given) == field
 
 
-def test_ready_features_lie_in_the_metadata_or_under_a_key(world, dicts):
-    reranker = rr.Reranker(rr.GlobalRules().fit(world))
+def test_ready_features_lie_in_the_metadata_or_under_a_key(synthetic, dicts):
+    reranker = rr.Reranker(rr.GlobalRules().fit(synthetic))
     expected = reranker.rank("", dicts, top=None)
     ids = [doc["id"] for doc in dicts]
     adapter = SimpleNamespace(reranker=reranker, text_field=None, by_id=False, n_reasons=0)

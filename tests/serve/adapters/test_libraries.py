@@ -131,5 +131,5 @@ def test_a_pipeline_of_haystack_is_written_and_read(adapter, products, reranker,
     assert [doc.id for doc in out] == found.ids[:3]
     out = again.run({"ranker": {"query": query, "documents": documents, "top_k": 1}})["ranker"]["documents"]
     assert [doc.id for doc in out] == found.ids[:1]
-    with pytest.raises(DataError, match="a component is written with the path of its model: save the reranker and"):
+    with pytest.raises(DataError, match="only a component with a path can be serialised: save the reranker and"):
         module.RulerankRanker(reranker).to_dict()

@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused(module, reranker, results, qrels, topics):
         (lambda: module.RulerankTransformer(reranker).fit(results, qrels), "fit needs a ranker to fit: RulerankTransf"),
         (lambda: new.fit(results.drop(columns="features"), qrels), "docno and features: features is missing"),
         (lambda: new.fit(results, qrels.drop(columns="label")), "with qid, docno, label: label is missing"),
-        (lambda: new.fit(results.head(0), qrels), "fit needs results to learn from: got none"),
+        (lambda: new.fit(results.head(0), qrels), "fit needs results: got none"),
         (lambda: fitted(results[["query", "docno"]]), "expected a data frame with a qid: got the columns query, docno"),
         (lambda: fitted(topics), "expected results with a docno: got the columns qid, query"),
         (lambda: fitted(results.assign(features="x")), "the column features must hold arrays of numbers, all of one l"),

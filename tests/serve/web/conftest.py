@@ -122,15 +122,15 @@ def command(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def served_world():
+def served_synthetic():
     """Two rankers of the same features, and the documents of a query."""
-    world = rr.make_ranking(n_queries=30, docs_per_query=30, n_features=5, seed=2)
-    rankers = rr.GlobalRules().fit(world), rr.QueryIntercepts(missing="mean").fit(world)
-    values = [[None if value != value else value for value in row] for row in world.X[:20].tolist()]
+    synthetic = rr.datasets.make_ranking(n_queries=30, docs_per_query=30, n_features=5, seed=2)
+    rankers = rr.GlobalRules().fit(synthetic), rr.QueryIntercepts(missing="mean").fit(synthetic)
+    values = [[None if value != value else value for value in row] for row in synthetic.X[:20].tolist()]
     rows = [
-        {"id": f"d{row}", "features": dict(zip(world.feature_names, values[row], strict=True))} for row in range(20)
+        {"id": f"d{row}", "features": dict(zip(synthetic.feature_names, values[row], strict=True))} for row in range(20)
     ]
-    return world, rankers, rows
+    return synthetic, rankers, rows
 
 
 @pytest.fixture
@@ -145,8 +145,8 @@ def client_of(reranker, **options):
 
 
 @pytest.fixture(scope="session")
-def of_features(served_world):
-    return client_of(rr.Reranker(served_world[1][0]))
+def of_features(served_synthetic):
+    return client_of(rr.Reranker(served_synthetic[1][0]))
 
 
 @pytest.fixture(scope="session")

@@ -14,21 +14,21 @@ from rulerank.serve.web.app import Limits
 QUERY = "women rain jacket"
 
 
-def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_world):
-    world, (ranker, _), rows = served_world
+def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_synthetic):
+    synthetic, (ranker, _), rows = served_synthetic
     answer = of_features.post("/rank", json={"documents": rows, "top": 20}).json()
-    scores = ranker.predict(world[np.arange(20)])
+    scores = ranker.predict(synthetic[np.arange(20)])
     assert {result["id"]: result["score"] for result in answer["results"]} == {
         f"d{row}": score for row, score in enumerate(scores.tolist())
     }
     assert [result["rank"] for result in answer["results"]] == [*range(1, 21)]
-    assert sorted(result["today"] for result in answer["results"]) == [*range(1, 21)]
+    assert sorted(result["baseline_rank"] for result in answer["results"]) == [*range(1, 21)]
     assert answer["n_docs"] == 20
     assert answer["version"] == rr.Reranker(ranker).version
 
 
-def test_features_as_lists_are_matched_by_their_names(of_features, served_world):
-    _, (ranker, _), rows = served_world
+def test_features_as_lists_are_matched_by_their_names(of_features, served_synthetic):
+    _, (ranker, _), rows = served_synthetic
     by_name = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()
     names = list(ranker.feature_names_)[::-1]
     lists = [{"id": row["id"], "features": [row["features"][name] for name in names]} for row in rows]
@@ -40,22 +40,21 @@ def test_features_as_lists_are_matched_by_their_names(of_features, served_world)
     )
 
 
-def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_world):
-    *_, rows = served_world
+def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_synthetic):
+    *_, rows = served_synthetic
     plain = of_features.post("/rank", json={"documents": rows}).json()["results"]
     asked = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()["results"]
     assert len(plain) == 10
     for without, result in zip(plain, asked, strict=True):
-        assert without == {name: result[name] for name in ("id", "rank", "score", "today")}
+        assert without == {name: result[name] for name in ("id", "rank", "score", "baseline_rank")}
         assert sum(reason["adds"] for reason in result["reasons"]) == pytest.approx(result["score"], rel=1e-9)
         own = next(row["features"] for row in rows if row["id"] == result["id"])
         assert result["features"] == own
 
 
-@pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
-def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(ask, served_world, kind):
-    world, _, rows = served_world
-    client = ask(rr.Reranker(kind(today="bm25_body").fit(world[:100])))
+def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(ask, served_synthetic):
+    synthetic, _, rows = served_synthetic
+    client = ask(rr.Reranker(rr.Anchored(baseline="bm25_body").fit(synthetic[:100])))
     ranked = client.post("/rank", json={"documents": rows, "reasons": True}).json()["results"]
     two = {"documents": rows, "doc": ranked[0]["id"], "versus": ranked[5]["id"]}
     versus = client.post("/explain", json=two).json()
@@ -102,21 +101,21 @@ def test_a_search_shows_both_rankings(of_texts, of_features, reranker):
     assert of_features.get("/search", params={"q": QUERY}).json()["error"]["code"] == "not_found"
     answer = of_texts.get("/search", params={"q": QUERY, "top": 5, "reasons": "true"}).json()
     assert [one["id"] for one in answer["results"]] == reranker.rank(QUERY, top=5).ids
-    assert [one["today"] for one in answer["today"]] == [1, 2, 3, 4, 5]
+    assert [one["baseline_rank"] for one in answer["baseline"]] == [1, 2, 3, 4, 5]
     assert answer["results"][0]["title"]
     assert answer["results"][0]["reasons"]
     nothing = of_texts.get("/search", params={"q": "zzzz"}).json()
-    assert (nothing["n_docs"], nothing["results"], nothing["today"]) == (0, [], [])
+    assert (nothing["n_docs"], nothing["results"], nothing["baseline"]) == (0, [], [])
 
 
-def test_explanations_are_those_of_the_reranker(of_texts, of_features, reranker, served_world):
+def test_explanations_are_those_of_the_reranker(of_texts, of_features, reranker, served_synthetic):
     first, second = reranker.rank(QUERY, top=2).ids
     one = of_texts.post("/explain", json={"query": QUERY, "doc": first}).json()
     assert one["explanation"] == json.loads(reranker.explain(QUERY, first).to_json())
     two = of_texts.post("/explain", json={"query": QUERY, "doc": first, "versus": second}).json()
     assert two["explanation"]["kind"] == "versus"
     assert two["lines"] == reranker.explain(QUERY, first, second).lines(8)
-    *_, rows = served_world
+    *_, rows = served_synthetic
     of_rows = of_features.post("/explain", json={"documents": rows, "doc": "d3", "versus": "d4"}).json()
     assert {of_rows["explanation"][end]["document"] for end in ("high", "low")} == {"d3", "d4"}
 
@@ -125,9 +124,9 @@ def test_health_tells_the_model_and_the_documents(of_texts, of_features, reranke
     health = of_texts.get("/healthz").json()
     assert health["model"]["version"] == reranker.version
     assert health["model"]["method"] == "GlobalRules"
-    assert (health["documents"], health["today"], health["problem"]) == (200, "BM25", None)
+    assert (health["documents"], health["baseline"], health["problem"]) == (200, "BM25", None)
     health = of_features.get("/healthz").json()
-    assert (health["documents"], health["today"]) == (None, "the order in which documents come")
+    assert (health["documents"], health["baseline"]) == (None, "the given order")
 
 
 class Held(rr.Reranker):
@@ -143,8 +142,8 @@ class Held(rr.Reranker):
         return super().rank(*arguments, **options)
 
 
-def test_an_answer_that_takes_too_long_is_given_up(serve, served_world):
-    _, (ranker, _), rows = served_world
+def test_an_answer_that_takes_too_long_is_given_up(serve, served_synthetic):
+    _, (ranker, _), rows = served_synthetic
     held = Held(ranker)
     with serve(held, limits=Limits(seconds=0.2)).client() as client:
         try:
@@ -152,15 +151,15 @@ def test_an_answer_that_takes_too_long_is_given_up(serve, served_world):
         finally:
             held.let_go.set()
         assert (answer.status_code, answer.json()["error"]["code"]) == (504, "timed_out")
-        assert answer.json()["error"]["message"].startswith("the answer took longer than 0.2 s: ask for fewer")
+        assert answer.json()["error"]["message"].startswith("the request took longer than 0.2 s: send fewer")
         assert counts(client.get("/metrics").text)["rulerank_requests_total", "/rank", "504"] == 1
 
 
 def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_when_it_stops(
-    serve, served_world, monkeypatch
+    serve, served_synthetic, monkeypatch
 ):
     monkeypatch.setattr("rulerank.serve.web.app.MOST_WAITING", 2)
-    _, (ranker, _), rows = served_world
+    _, (ranker, _), rows = served_synthetic
     held = Held(ranker)
     served = serve(held)
     answers = []
@@ -186,8 +185,8 @@ def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_
     assert answers == [200, 200]
 
 
-def test_metrics_count_requests_documents_and_refusals(ask, served_world):
-    _, (ranker, _), rows = served_world
+def test_metrics_count_requests_documents_and_refusals(ask, served_synthetic):
+    _, (ranker, _), rows = served_synthetic
     client = ask(rr.Reranker(ranker))
     for _ in range(3):
         client.post("/rank", json={"documents": rows})

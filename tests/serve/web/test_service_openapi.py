@@ -18,8 +18,8 @@ def kind(request):
 
 
 @pytest.fixture
-def made(kind, reranker, served_world):
-    return reranker if kind == "texts" else rr.Reranker(served_world[1][0])
+def made(kind, reranker, served_synthetic):
+    return reranker if kind == "texts" else rr.Reranker(served_synthetic[1][0])
 
 
 @pytest.fixture

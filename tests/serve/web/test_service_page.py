@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 import rulerank as rr
-from rulerank.io.texts import Texts
+from rulerank.io.texts import Documents
 
 QUERY = "women rain jacket"
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -37,8 +37,8 @@ def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, sch
         answer = client.get("/search", params={"q": QUERY}).json()
     shown = window.page.eval_on_selector_all("#model .result", "all => all.map((one) => one.dataset.id)")
     assert shown == [result["id"] for result in answer["results"]]
-    assert window.page.locator("#today .result").count() == len(answer["today"])
-    moved = [result for result in answer["results"] if result["rank"] != result["today"]]
+    assert window.page.locator("#baseline .result").count() == len(answer["baseline"])
+    moved = [result for result in answer["results"] if result["rank"] != result["baseline_rank"]]
     assert window.page.locator("#model .moved:is(.up, .down)").count() == len(moved)
     assert not window.is_too_wide()
     if scheme == "light":
@@ -54,8 +54,8 @@ def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, sch
 
 def check_sum(window):
     """The numbers of the table add up to the score, or the difference, of the sentence above it."""
-    lead = window.page.inner_text("#why-text .lead")
-    total = re.search(r": (-?[\d.]+) between them", lead) or re.search(r" scores (-?\d+\.\d+)", lead)
+    first = window.page.inner_text("#why-text .first")
+    total = re.search(r": (-?[\d.]+) between them", first) or re.search(r" scores (-?\d+\.\d+)", first)
     numbers = window.page.locator("#why-text td.number").all_inner_texts()
     assert sum(Decimal(number.replace("−", "-")) for number in numbers) == Decimal(total[1])
 
@@ -74,7 +74,7 @@ def test_everything_can_be_done_with_the_keyboard(page, visit):
     keyboard.press("Enter")
     window.page.wait_for_selector("#why[open][data-state=ready]")
     window.page.click("#why-other")
-    window.page.wait_for_selector("#why-text .lead:has-text('between them')")
+    window.page.wait_for_selector("#why-text .first:has-text('between them')")
     check_sum(window)
     window.shoot("service-versus")
     keyboard.press("Escape")
@@ -87,7 +87,7 @@ def test_everything_can_be_done_with_the_keyboard(page, visit):
 
 
 def test_texts_are_shown_as_texts_whatever_they_hold(serve, visit):
-    texts = Texts(["1", MARKUP], {"title": [f"milk {MARKUP}", "milk"], "price": [1.0, 2.0]})
+    texts = Documents(["1", MARKUP], {"title": [f"milk {MARKUP}", "milk"], "price": [1.0, 2.0]})
     features = rr.TextFeatures(features=["bm25(title)", "price"]).fit(texts)
     ranker = rr.QueryIntercepts(l2=1.0).fit([[1.0, 1.0], [0.0, 2.0]], [1, 0], qid=[1, 1])
     ranker.feature_names_ = features.feature_names_
@@ -99,8 +99,8 @@ def test_texts_are_shown_as_texts_whatever_they_hold(serve, visit):
     assert window.page.locator("#main img, #main script").count() == 0
 
 
-def test_ready_features_are_ranked_from_a_text_field(serve, visit, served_world):
-    _, (ranker, _), rows = served_world
+def test_ready_features_are_ranked_from_a_text_field(serve, visit, served_synthetic):
+    _, (ranker, _), rows = served_synthetic
     window = visit(serve(rr.Reranker(ranker)).url)
     window.page.fill("#body", '{"documents": oops}')
     window.page.click("#ask button")

@@ -15,27 +15,39 @@ WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshne
 LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
 
 OF_FEATURES = [  # body, field, part of the message
-    ({}, "documents", "the request must hold documents with their features"),
+    ({}, "documents", "documents is missing: the documents to rank"),
     ({"documents": []}, "documents", "documents must be a list of length at least 1: got []"),
     ({"documents": {}}, "documents", "documents must be a list: got {}"),
-    ({"documents": [ROW, ROW]}, "documents[1]", "must be another id than documents[0]: got 'a'"),
-    ({"documents": [ROW, {"id": "0"}]}, "documents[1].features", "the request must hold documents[1].features"),
+    ({"documents": [ROW, ROW]}, "documents[1]", "must have a different id from documents[0]: got 'a'"),
+    ({"documents": [ROW, {"id": "0"}]}, "documents[1].features", "documents[1].features is missing"),
     ({"documents": [{"features": {}}]}, "documents[0].features", "must be an object of length at least 1: got {}"),
     ({"documents": [ROW, 7]}, "documents[1]", "must be an object: got 7"),
     ({"documents": [ROW | {"id": ""}]}, "documents[0].id", "must be a text of length at least 1: got ''"),
     ({"documents": [ROW | {"id": 7}]}, "documents[0].id", "must be a text: got 7"),
-    ({"documents": [ROW | {"title": "x"}]}, "documents[0].title", "must not hold documents[0].title"),
+    ({"documents": [ROW | {"title": "x"}]}, "documents[0].title", "unknown field documents[0].title"),
     ({"documents": [{"features": {"b": True}}]}, "documents[0].features", "a number, a text or null: got {'b': True}"),
     ({"documents": [{"features": WHOLE | {"clicks": "x"}}]}, "documents", "feature 'clicks' must be a number"),
     ({"documents": [{"features": WHOLE | {"clicks": 1e39}}]}, "documents", "must be finite and fit float32"),
     ({"documents": [{"features": {"a": 10**400}}]}, "documents[0].features", "(Number out of range)"),
-    ({"documents": [LIST]}, "feature_names", "feature_names and documents whose features are lists of numbers must"),
-    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come together"),
-    ({"documents": [LIST], "feature_names": ["a"]}, "documents[0].features", "as feature_names has, 1: got 5"),
+    (
+        {"documents": [LIST]},
+        "feature_names",
+        "feature_names is needed for, and only for, documents with features as lists",
+    ),
+    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "documents with features as lists"),
+    (
+        {"documents": [LIST], "feature_names": ["a"]},
+        "documents[0].features",
+        "must have 1 numbers, like feature_names: got 5",
+    ),
     ({"documents": [LIST], "feature_names": ["a"] * 5}, "documents", "feature names must differ"),
     ({"documents": [LIST], "feature_names": [7]}, "feature_names[0]", "must be a text: got 7"),
     ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
-    ({"documents": [LIST, ROW], "feature_names": [*WHOLE]}, "documents[1]", "must have what documents[0] has, a list"),
+    (
+        {"documents": [LIST, ROW], "feature_names": [*WHOLE]},
+        "documents[1]",
+        "must be given by a list of features, like documents[0]",
+    ),
     ({"documents": [{"features": [1, "x"]}]}, "documents[0].features[1]", "must be a number or null: got 'x'"),
     ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents", "must be finite"),
     ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
@@ -44,26 +56,36 @@ OF_FEATURES = [  # body, field, part of the message
     ({"documents": [ROW], "top": 10**30}, "top", "top must be a whole number at most 1000: got 1000"),
     ({"documents": [ROW], "reasons": "yes"}, "reasons", "reasons must be true or false: got 'yes'"),
     ({"documents": [ROW], "query": "x" * 1001}, "query", "query must be a text of length at most 1000: got 'xxx"),
-    ({"documents": [ROW], "tpo": 3}, "tpo", "the request must not hold tpo: it may hold query, documents"),
+    ({"documents": [ROW], "tpo": 3}, "tpo", "unknown field tpo; choose from query, documents"),
 ]
 OF_TEXTS = [
-    ("/rank", {"documents": ["p0001"]}, "query", "the request must hold query"),
+    ("/rank", {"documents": ["p0001"]}, "query", "query is missing"),
     ("/rank", {"query": QUERY, "documents": ["nope"]}, "documents", "there is no document 'nope' in the index"),
     ("/rank", {"query": QUERY, "documents": ["p0001", 7]}, "documents[1]", "must be a text or an object: got 7"),
-    ("/rank", {"query": QUERY, "documents": ["p0001", ROW]}, "documents[1]", "documents[0] has, an id: got features"),
-    ("/rank", {"query": QUERY, "documents": [{"id": "x"}]}, "documents[0]", "must hold either fields or features"),
+    (
+        "/rank",
+        {"query": QUERY, "documents": ["p0001", ROW]},
+        "documents[1]",
+        "must be given by an id, like documents[0]: got features",
+    ),
+    ("/rank", {"query": QUERY, "documents": [{"id": "x"}]}, "documents[0]", "must have either fields or features"),
     ("/rank", {"query": QUERY, "documents": [{"fields": {"t": {}}}]}, "documents[0].fields", "a list or null: got"),
     ("/rank", {"query": QUERY, "vectors": {"image": ["x"]}}, "vectors[0]", "must be a number: got"),
     ("/rank", {"query": QUERY, "vectors": [1]}, "vectors", "must be an object: got [1]"),
     ("/rank", {"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number at least 1: got 0"),
     ("/explain", {"query": QUERY, "doc": "nope"}, "doc", "nope"),
-    ("/explain", {"query": QUERY, "doc": "p0001", "versus": "p0001"}, "versus", "must be another document than doc"),
+    (
+        "/explain",
+        {"query": QUERY, "doc": "p0001", "versus": "p0001"},
+        "versus",
+        "must be a different document from doc",
+    ),
     ("/explain", {"query": QUERY, "doc": "p0001", "documents": ["p0002"]}, "doc", "must be the id of one of the docum"),
-    ("/explain", {"query": QUERY}, "doc", "the request must hold doc: The id of the document to explain."),
+    ("/explain", {"query": QUERY}, "doc", "doc is missing: The id of the document to explain."),
     ("/search?q=", None, "q", "q must be a text of length at least 1: got ''"),
-    ("/search", None, "q", "the request must hold q"),
-    ("/search?q=x&q=y", None, "q", "the address must not hold q twice"),
-    ("/search?q=x&tpo=3", None, "tpo", "the request must not hold tpo"),
+    ("/search", None, "q", "q is missing"),
+    ("/search?q=x&q=y", None, "q", "the URL must not have q twice"),
+    ("/search?q=x&tpo=3", None, "tpo", "unknown field tpo"),
     ("/search?q=x&top=99999999999999999999", None, "top", "top must be a whole number: got '9999"),
     ("/search?q=x&reasons=1", None, "reasons", "reasons must be true or false: got 1"),
 ]
@@ -88,11 +110,8 @@ def test_a_refusal_names_the_field(kind, path, body, field, message, of_features
         (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
         ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
         (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
-        (
-            b'{"documents": [{"features": {"bm25_body": NaN}}]}',
-            "NaN is no value of JSON, null stands for one that is missing",
-        ),
-        (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "Infinity is no value of JSON"),
+        (b'{"documents": [{"features": {"bm25_body": NaN}}]}', "NaN is not valid JSON, use null for missing values"),
+        (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "Infinity is not valid JSON"),
     ],
 )
 def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
@@ -101,8 +120,8 @@ def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
     assert message in answer.json()["error"]["message"]
 
 
-def test_a_body_must_be_an_object_of_the_right_content_type_and_size(ask, served_world):
-    _, (ranker, _), rows = served_world
+def test_a_body_must_be_an_object_of_the_right_content_type_and_size(ask, served_synthetic):
+    _, (ranker, _), rows = served_synthetic
     client = ask(rr.Reranker(ranker), limits=Limits(documents=19, body=5000))
     answer = client.post("/rank", content=b"[]", headers=JSON)
     assert (answer.status_code, answer.json()["error"]["message"]) == (422, "the body must be a JSON object")
@@ -116,8 +135,10 @@ def test_a_body_must_be_an_object_of_the_right_content_type_and_size(ask, served
     assert (answer.status_code, answer.json()["error"]["message"]) == (413, "the body must be at most 5,000 bytes")
 
 
-def test_whole_numbers_may_be_written_as_floats_and_numbers_beyond_all_bounds_are_refused(of_features, served_world):
-    *_, rows = served_world
+def test_whole_numbers_may_be_written_as_floats_and_numbers_beyond_all_bounds_are_refused(
+    of_features, served_synthetic
+):
+    *_, rows = served_synthetic
     assert len(of_features.post("/rank", json={"documents": rows, "top": 2.0}).json()["results"]) == 2
     body = b'{"documents": [{"features": {"a": 1e400}}]}'
     answer = of_features.post("/rank", content=body, headers=JSON)

@@ -10,8 +10,8 @@ PATHS = ["/", "/rank", "/search?q=x", "/healthz", "/metrics", "/openapi.json", "
 
 
 @pytest.fixture(scope="module")
-def ranker(served_world):
-    return rr.Reranker(served_world[1][0])
+def ranker(served_synthetic):
+    return rr.Reranker(served_synthetic[1][0])
 
 
 def test_without_the_token_nothing_is_served(ask, ranker):

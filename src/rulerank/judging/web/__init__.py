@@ -1,8 +1,7 @@
-"""The judging page: a small web application on this machine (the extra `judge`), over what `rulerank/web` offers.
+"""The judging page: a small web application (the extra `judge`), built on `rulerank/web`.
 
-`app.py` puts it together from `api.py` (what raters can do), `lead_api.py` (what only the lead can do) and `pages.py`
-(what people see).
-From outside: `create_app`, after `check_packages`.
+`app.py` combines `api.py` (requests of raters), `admin_api.py` (requests of the admin) and `pages.py` (HTML pages).
+Entry points: `create_app`, after `check_packages`.
 """
 
 from rulerank import web
@@ -11,5 +10,5 @@ PACKAGES = ("starlette", "uvicorn", "jinja2", "msgspec", "sqlalchemy")
 
 
 def check_packages() -> None:
-    """Name the first package of the page that is not installed."""
+    """Raise an error that names the first missing package."""
     web.check_packages("judge", PACKAGES)

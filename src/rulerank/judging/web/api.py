@@ -1,4 +1,4 @@
-"""What raters can do: thin calls of the judging loop, each a line in a table, in the name of a rater."""
+"""Requests of raters: thin calls of the judging loop, one line each in a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from starlette.responses import Response
 
 from rulerank.errors import DataError, RulerankError
 from rulerank.judging.admin import ORDERS, USUAL_ORDER, LabelOverview
-from rulerank.judging.duels import duels_as_dict
 from rulerank.judging.labels import (
     COMBINATIONS,
     KINDS,
@@ -30,24 +29,25 @@ from rulerank.judging.labels import (
 )
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import ListChoices, QueryList
-from rulerank.methods import FROM_TODAY, METHODS
+from rulerank.judging.side_by_side import side_by_side_as_dict
+from rulerank.methods import FROM_BASELINE, METHODS
 from rulerank.web.endpoint import Endpoint, many, record
 from rulerank.web.requests import RequestError, choice, read_address, text, whole
-from rulerank.web.security import check_lead
+from rulerank.web.security import check_admin
 
 if TYPE_CHECKING:
     from rulerank.judging.learning import SavedModel
 
 Payload = dict[str, Any]
-NOT_SAID_HERE = ("lead", "import", "terminal")  # a request cannot say that it came from there
-JUDGES_ABOUT = "Raters who are no people and yet count in training."
+NOT_SAID_HERE = ("admin", "import", "terminal")  # pages that a request cannot claim to come from
+RATERS_ABOUT = "Non-human raters that training uses."
 COOKIE = "rulerank_rater"
 A_YEAR = 365 * 24 * 3600
-STORE_HEADER = "Rulerank-Store"  # the identity of the label store, in requests of the page and in all answers
+STORE_HEADER = "Rulerank-Store"  # the identity of the label store, in requests of the page and in all responses
 
 
 def rater_named(name: str) -> str:
-    """Return the rater whom a request names, or refuse the name."""
+    """Return the rater of a request, if the name is valid."""
     try:
         return check_rater(name)
     except DataError as error:
@@ -55,13 +55,13 @@ def rater_named(name: str) -> str:
 
 
 def token_holder(request: Request) -> str | None:
-    """Return the name that the token of a personal link carries; None: it is the token of all, or there is none."""
+    """Return the rater of a personal link; None for the shared token, or without a token."""
     holder: str | None = request.scope.get("state", {}).get("token_holder")
     return holder
 
 
 def known_rater(request: Request) -> str | None:
-    """Return whose link it is, the rater of the command line, or the one of the page's cookie if that is a name."""
+    """Return the rater of the personal link, of the command line, or of the cookie, if any."""
     holder = token_holder(request)
     if holder is not None:
         return holder
@@ -72,45 +72,45 @@ def known_rater(request: Request) -> str | None:
 
 
 def remember_rater(response: Response, name: str) -> None:
-    """Keep a rater's name for the next visit."""
+    """Store a rater's name in a cookie."""
     response.set_cookie(COOKIE, quote(name, safe=""), max_age=A_YEAR, httponly=True, samesite="strict", path="/")
 
 
 def rater_of(request: Request, named: str | None) -> str:
-    """Return who is judging: named in the address, by the cookie of the page, or on the command line."""
+    """Return the rater: from the URL, the cookie, or the command line."""
     rater = named or known_rater(request)
     if rater is None:
-        raise RequestError(422, "no_rater", "say who is judging: add ?rater=NAME to the address")
+        raise RequestError(422, "no_rater", "no rater: add ?rater=NAME to the URL")
     rater, holder = rater_named(rater), token_holder(request)
     if holder not in (None, rater):
         raise RequestError(
             403,
             "other_rater",
-            f"this is the link of {holder!a}, and nobody judges as {rater!a} with it: use the link of that rater",
+            f"this is the personal link of {holder!a}, not of {rater!a}: use the link of that rater",
         )
     return rater
 
 
 def check_store(request: Request) -> None:
-    """Refuse what was meant for another label store, such as one that was served at this address before."""
+    """Refuse a request for another label store, such as one that was served at this URL before."""
     meant, ours = request.headers.get(STORE_HEADER), request.app.state.store
     if meant not in (None, ours):
         raise RequestError(
-            409, "other_store", "this was meant for another label store, which was served here before: nothing changed"
+            409, "other_store", "this request is for another label store, which was served here before: nothing changed"
         )
 
 
 @dataclass(frozen=True)
 class JudgingEndpoint(Endpoint):
-    """What is called with which values, the rater's name among them where it is asked for."""
+    """An endpoint of the judging page; adds the rater's name where the call takes one."""
 
     in_address: tuple[str, ...] = ("rater", "keep_going")
-    lead_only: bool = False  # a personal link may not
+    admin_only: bool = False  # not for personal links
 
     def address_values(self, request: Request) -> dict[str, Any]:
         check_store(request)
-        if self.lead_only:
-            check_lead(request)
+        if self.admin_only:
+            check_admin(request)
         known = [item for item in request.query_params.items() if item[0] in self.names[0]]
         values = read_address(known, self.address)
         return values | ({"rater": rater_of(request, values.get("rater"))} if "rater" in self.names[0] else {})
@@ -122,18 +122,18 @@ class JudgingEndpoint(Endpoint):
 
 
 class Api:
-    """The judging loop as a page sees it: values in, plain values for JSON out."""
+    """The judging loop for the page: takes values, returns plain values for JSON."""
 
     def __init__(self, judging: Judging, model_path: str | Path, lists: ListChoices) -> None:
         self.judging, self.lists, self.model_path = judging, lists, Path(model_path)
 
     def next(self, rater: str, keep_going: str = "false") -> Payload:
-        """Hand a document to a rater."""
+        """Return the next document for a rater."""
         task = self.judging.next(rater, keep_going=keep_going == "true")
         return {"task": task and self.unjudged(task)} | self.progress(rater)
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
-        """Show one document and what the rater has said of it."""
+        """Return a document with the rater's label."""
         self.check_known(query, doc)
         task = self.unjudged(self.judging.task(query, doc))
         own = self._own(rater, query, doc)
@@ -151,7 +151,7 @@ class Api:
         page: str = "api",
         keep_going: str = "false",
     ) -> Payload:
-        """Keep a grade, and hand out the next document where one is shown at a time."""
+        """Store a grade, and return the next document if the page shows one at a time."""
         self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page)
         return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
@@ -165,19 +165,19 @@ class Api:
         page: str = "api",
         keep_going: str = "false",
     ) -> Payload:
-        """Pass a document over."""
+        """Skip a document."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
         return self._handed(rater, page, keep_going)
 
     def _handed(self, rater: str, page: str, keep_going: str) -> Payload:
-        """Hand out a document, but not to a page that has its documents already."""
+        """Return the next document, unless the page has its documents already."""
         if page in ("document", "api"):
             return self.next(rater, keep_going)
         return {"task": None} | self.progress(rater)
 
     def undo(self, rater: str, judgement: str | None = None, page: str = "api") -> Payload:
-        """Take the rater's last label back and show its document again."""
+        """Withdraw the rater's last label and return its document."""
         undone = self.judging.undo(rater, judgement=judgement, page=page)
         if undone is None:
             return {"undone": None, "task": None} | self.progress(rater)
@@ -186,53 +186,53 @@ class Api:
         return {"undone": undone.to_dict(), "task": shown} | self.progress(rater)
 
     def labels(self, rater: str) -> Payload:
-        """List the rater's own labels, the latest first."""
+        """List the rater's own labels, latest first."""
         return {"labels": [self._listed(label) for label in reversed(self.judging.store.labels(rater))]}
 
     def progress(self, rater: str) -> Payload:
-        """Tell how far the rater and all together have come."""
+        """Return the progress of the rater and of all together."""
         return {"progress": self.judging.progress(rater)}
 
     def overview(self) -> Payload:
-        """Show all labels at a glance."""
+        """Return counts of all labels, and the agreement of raters."""
         return {"overview": self.judging.overview()}
 
     def train(self, method: str) -> SavedModel:
-        """Train a ranker on all labels and save it, where the command line said and nowhere else."""
+        """Train a ranker on all labels and save it to the file given on the command line."""
         return self.judging.save_model(self.model_path, method, wait=False)
 
     @property
     def methods(self) -> list[str]:
-        """What can be trained here, the best for few labels first."""
-        first = [] if self.judging.today is None else [*FROM_TODAY]
-        return first + [name for name in METHODS if name not in FROM_TODAY]
+        """The methods that can be trained, the best for few labels first."""
+        first = [] if self.judging.baseline is None else [*FROM_BASELINE]
+        return first + [name for name in METHODS if name not in FROM_BASELINE]
 
-    def duel(self, rater: str) -> Payload:
-        """Hand a duel to a rater: two documents of one query, one by each ranking, unnamed."""
+    def pair(self, rater: str) -> Payload:
+        """Return a pair for a rater: two documents of one query, one from each ranking, blind."""
         check = self.judging.check
         task = None if check is None else check.next(rater)
         if task is None:
-            return {"duel": None} | self.check()
+            return {"pair": None} | self.check()
         docs = [self.document(rater, doc.query, doc.doc)["task"] for doc in task.docs]
-        return {"duel": {"query": task.query, "docs": docs, "number": task.number}} | self.check()
+        return {"pair": {"query": task.query, "docs": docs, "number": task.number}} | self.check()
 
-    def skip_duel(self, rater: str, query: str) -> Payload:
-        """Pass a duel over, and hand out the next one."""
+    def skip_pair(self, rater: str, query: str) -> Payload:
+        """Skip a pair, and return the next one."""
         self.check_query(query)
         if self.judging.check is not None:
             self.judging.check.skip(rater, query)
-        return self.duel(rater)
+        return self.pair(rater)
 
     def check(self) -> Payload:
-        """Tell how the duels of the new ranking against today's stand."""
+        """Return the comparison of the new ranking with the baseline so far."""
         check = self.judging.check
         if check is None:
             return {"check": None}
-        found = duels_as_dict(check.comparison())
+        found = side_by_side_as_dict(check.comparison())
         return {"check": found | {"line": check.line(), "changed": check.changed}}
 
     def query_list(self, rater: str, query: str | None = None, keep_going: str = "false") -> Payload:
-        """Hand the list of a query to a rater, or show the one of a query that is named."""
+        """Return the next list for a rater, or the list of a given query."""
         lists, n_docs = self.judging.lists, self.lists.n_docs
         if query is not None:
             self.check_query(query)
@@ -248,7 +248,7 @@ class Api:
         return {"query": found.query, "docs": docs, "n_others": found.n_others}
 
     def unjudged(self, task: JudgingTask) -> Payload:
-        """Return what a rater sees of a document, without what anybody has said of it."""
+        """Return a document without labels."""
         return task.to_dict() | {"judged": False, "grade": None}
 
     def check_query(self, query: str) -> None:
@@ -273,52 +273,51 @@ class Api:
 
 
 def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
-    """Return what the values of requests may be, by name."""
+    """Return the types of request values, by name."""
     rater = text("The rater's name.", MAX_RATER)
     return {
-        "rater": text("Who is judging [the page's cookie, or --rater].", MAX_RATER),
+        "rater": text("The rater [default: the page's cookie, or --rater].", MAX_RATER),
         "query": text("The query's id."),
         "doc": text("The document's id."),
         "grade": whole("The grade; null: cannot be judged.", 0, max_grade) | None,
         "judgement": text(
-            "An id of your own for this judgement, new for each: one that is sent again changes nothing and is "
-            "answered as the first was. Without it, a grade that is in force already is no new label.",
+            "Your own unique id for this judgement: a repeated request with the same id changes nothing and gets the "
+            "first answer. Without it, a grade that is current already is not stored again.",
             100,
         ),
         "page": choice(
-            "Where it was said, for the history [api]; a page that has its documents gets no other with the answer.",
+            "Where it was given, for the history [default: api]; only document and api get a next document.",
             (page for page in PAGES if page not in NOT_SAID_HERE),
         ),
-        "keep_going": choice("Hand out more when the sampler has stopped.", ("true", "false")),
-        "method": choice("How to learn.", methods),
-        "search": text("Words that the query must hold.", 200),
-        "order": choice(f"How to sort [{USUAL_ORDER}].", ORDERS),
-        "state": choice("Which of them: without a decision, with one, or all [open].", ("open", "decided", "all")),
+        "keep_going": choice("Continue after the sampler has stopped.", ("true", "false")),
+        "method": choice("The training method.", methods),
+        "search": text("Words that the query must contain.", 200),
+        "order": choice(f"Sort order [default: {USUAL_ORDER}].", ORDERS),
+        "state": choice("Disputes without a decision, with one, or all [default: open].", ("open", "decided", "all")),
         "name": rater,
-        "judge": rater,
-        "kind": choice("What this rater is.", KINDS),
-        "combine": choice("How labels of several become one.", COMBINATIONS),
-        "judgements": whole("People who judge each document.", 1, MOST_JUDGEMENTS),
-        "training_judges": Annotated[many(rater), Meta(max_length=1000, description=JUDGES_ABOUT)],
+        "kind": choice("The kind of the rater.", KINDS),
+        "combine": choice("How to combine the labels of several raters.", COMBINATIONS),
+        "judgements": whole("Human raters per document.", 1, MOST_JUDGEMENTS),
+        "training_raters": Annotated[many(rater), Meta(max_length=1000, description=RATERS_ABOUT)],
     }
 
 
 Task = record("Task", **get_type_hints(JudgingTask), judged=bool, grade=int | None)
 List = record("List", query=str, n_others=int, docs=many(Task))
 ListedLabel = record("ListedLabel", **get_type_hints(Label), query_text=str | None, title=str | None, in_pool=bool)
-Duel = record("Duel", query=str, docs=many(Task), number=int)
+DocumentPair = record("DocumentPair", query=str, docs=many(Task), number=int)
 Check = record(
-    "Check", won=int, lost=int, drawn=int, verdict=str, over=bool, interval=list[float], line=str, changed=float
+    "Check", won=int, lost=int, ties=int, verdict=str, over=bool, interval=list[float], line=str, changed=float
 )
-# of modules that are loaded once somebody trains
+# defined here, since its module is loaded only for training
 Model = record("Model", path=str, method=str, n_labels=int, notes=list[str], lines=list[str])
 PROGRESS = {"progress": Progress}
 HANDED = {"task": Task | None} | PROGRESS
-DUEL = {"duel": Duel | None, "check": Check | None}
+PAIR = {"pair": DocumentPair | None, "check": Check | None}
 
 
 def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[JudgingEndpoint]:
-    """Return everything that a rater can do, and training; endpoint: makes one."""
+    """Return the endpoints of raters, and training; endpoint: creates one."""
     return [
         endpoint("GET", "/api/next", api.next, HANDED),
         endpoint("GET", "/api/document", api.document, HANDED),
@@ -328,8 +327,8 @@ def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[Judgin
         endpoint("POST", "/api/undo", api.undo, HANDED | {"undone": Label | None}),
         endpoint("GET", "/api/progress", api.progress, PROGRESS),
         endpoint("GET", "/api/overview", api.overview, {"overview": LabelOverview}),
-        endpoint("GET", "/api/duel", api.duel, DUEL),
-        endpoint("POST", "/api/skip-duel", api.skip_duel, DUEL),
+        endpoint("GET", "/api/pair", api.pair, PAIR),
+        endpoint("POST", "/api/skip-pair", api.skip_pair, PAIR),
         endpoint("GET", "/api/list", api.query_list, {"list": List | None} | PROGRESS),
-        endpoint("POST", "/api/train", api.train, Model, lead_only=True),
+        endpoint("POST", "/api/train", api.train, Model, admin_only=True),
     ]

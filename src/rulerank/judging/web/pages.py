@@ -1,4 +1,4 @@
-"""The pages of raters and of the lead: the API's payloads in HTML that shows data as text and nothing else."""
+"""The HTML pages of raters and of the admin; data is shown as text only."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from rulerank.judging.admin import ORDERS, USUAL_ORDER, page_of_queries
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import COMBINATIONS, KINDS, MAX_RATER, MOST_JUDGEMENTS, PERSON
 from rulerank.judging.transfer import export_labels, write_audit
+from rulerank.judging.web.admin_api import AdminApi
 from rulerank.judging.web.api import Api, known_rater, rater_named, rater_of, remember_rater, token_holder
-from rulerank.judging.web.lead_api import LeadApi
 from rulerank.web.pages import Pages
 from rulerank.web.requests import RequestError
-from rulerank.web.security import check_lead, is_foreign, is_lead
+from rulerank.web.security import check_admin, is_admin, is_foreign
 
 HERE = Path(__file__).parent
-MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
-FOREIGN_NAME = "A link from elsewhere has named this rater: check that it is you, or write your own name."
-PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="", is_lead=False)
+MOST_ROWS = 500  # of a table on a page; the JSON has all
+FOREIGN_NAME = "A link from another site has set this name: check that it is yours, or enter your own."
+PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="", is_admin=False)
 Values = dict[str, Any]  # of a template
 
 
 @dataclass(frozen=True)
 class JudgingPages:
-    """The pages, the question who judges that comes before them, and the lead's, which no personal link opens."""
+    """The pages of raters and, without a personal link, of the admin; asks for the rater's name first."""
 
     api: Api
-    lead: LeadApi
+    admin: AdminApi
     guidelines: Guidelines
-    command: Callable[[str], str]  # what trains a model of a method on the command line
+    command: Callable[[str], str]  # the shell command that trains a method
 
     def routes(self) -> list[Route]:
         return [
             *(Route(path, self.judge) for path in ("/", "/one", "/list")),
             self._route("labels", self.labels),
             self._route("overview", self.overview),
-            self._route("duels", self.duels),
-            self._route("lead", self.team, lead_only=True),
-            self._route("queries", self.queries, lead_only=True),
-            self._route("disputes", self.disputes, lead_only=True),
+            self._route("side-by-side", self.side_by_side),
+            self._route("admin", self.team, admin_only=True),
+            self._route("queries", self.queries, admin_only=True),
+            self._route("disputes", self.disputes, admin_only=True),
             Route("/download/{name}", self.download),
         ]
 
-    def _route(self, name: str, values: Callable[[Request, str], Values], *, lead_only: bool = False) -> Route:
-        """Return the route of a page; who has not said a name is asked for it first."""
+    def _route(self, name: str, values: Callable[[Request, str], Values], *, admin_only: bool = False) -> Route:
+        """Return the route of a page; asks for the rater's name first."""
 
         def show(request: Request) -> Response:
-            if lead_only:
-                check_lead(request)
+            if admin_only:
+                check_admin(request)
             named = request.query_params.get("rater")
             rater = rater_of(request, named) if named and not is_foreign(request) else known_rater(request)
             if rater is None:
@@ -69,7 +69,7 @@ class JudgingPages:
         return Route(f"/{name}", show)
 
     def judge(self, request: Request) -> Response:
-        """Show the judging page, once it is known who judges."""
+        """Show the judging page, or ask for the rater's name."""
         asked = request.query_params
         if "who" in asked and token_holder(request) is None:
             return self._welcome(known_rater(request) or "")
@@ -88,7 +88,7 @@ class JudgingPages:
         return page
 
     def _judging(self, request: Request, rater: str) -> Response:
-        """Show one document at a time or lists: as the address says, else as the lead has chosen."""
+        """Show one document at a time or a list, by the URL or the default."""
         asked, path = request.query_params, request.url.path
         revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
         if path == "/list" or (path == "/" and self.api.lists.come_first and revise is None):
@@ -97,7 +97,7 @@ class JudgingPages:
 
     @property
     def grades(self) -> Values:
-        """Which grades there are, and what they mean."""
+        """The grading scale."""
         return {"guidelines": self.guidelines, "max_grade": self.api.judging.max_grade}
 
     def labels(self, request: Request, rater: str) -> Values:
@@ -106,7 +106,7 @@ class JudgingPages:
         return {"labels": labels[:MOST_ROWS], "n_labels": len(labels)}
 
     def overview(self, request: Request, rater: str) -> Values:
-        """Show all labels at a glance."""
+        """Show counts of all labels, and the agreement of raters."""
         overview = self.api.judging.overview()
         with self.api.judging.current() as current:
             sentence = current.counting.sentence()
@@ -119,18 +119,18 @@ class JudgingPages:
             "methods": [(name, self.command(name)) for name in self.api.methods],
         }
 
-    def duels(self, request: Request, rater: str) -> Values:
-        """Show two documents side by side, one by each ranking, unnamed."""
+    def side_by_side(self, request: Request, rater: str) -> Values:
+        """Show two documents side by side, one from each ranking, blind."""
         return self.grades
 
     def team(self, request: Request, rater: str) -> Values:
         """Show raters and their links, downloads and settings."""
-        raters = self.lead.raters()
+        raters = self.admin.raters()
         return {
             "raters": raters,
             "kinds": KINDS,
             "others": [name for name, kind, _ in raters if kind != PERSON],
-            "can_invite": self.lead.tokens is not None,
+            "can_invite": self.admin.tokens is not None,
             "max_name": MAX_RATER,
             "downloads": downloads(self.api),
             "has_model": self.api.model_path.is_file(),
@@ -140,20 +140,20 @@ class JudgingPages:
         }
 
     def queries(self, request: Request, rater: str) -> Values:
-        """Show how far each query has come."""
+        """Show the labels of each query."""
         asked = request.query_params
         search, order = asked.get("search", "")[:200], asked.get("order", USUAL_ORDER)
         order = order if order in ORDERS else USUAL_ORDER
-        found = self.lead.queries(search, order, _number(request))
+        found = self.admin.queries(search, order, _number(request))
         return {"found": found, "search": search, "order": order, "orders": [*ORDERS]}
 
     def disputes(self, request: Request, rater: str) -> Values:
-        """Show what raters disagree on, one document after the other, and where they agree."""
-        return self.grades | {"kinds": KINDS, "agreement": self.lead.agreement(_number(request))}
+        """Show disputed documents one by one, and the agreement of raters."""
+        return self.grades | {"kinds": KINDS, "agreement": self.admin.agreement(_number(request))}
 
     async def download(self, request: Request) -> Response:
-        """Hand out a file."""
-        check_lead(request)
+        """Send a file."""
+        check_admin(request)
         name = request.path_params["name"]
         chosen = next((one for one in downloads(self.api) if one.name == name), None)
         if chosen is None:
@@ -170,7 +170,7 @@ class JudgingPages:
         """Return a page for a rater."""
         fixed = bool(request.app.state.rater or token_holder(request))
         return PAGES.render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store,
-                            is_lead=is_lead(request), **values)  # fmt: skip
+                            is_admin=is_admin(request), **values)  # fmt: skip
 
     def _welcome(self, suggestion: str, problem: str = "") -> Response:
         status = 422 if problem else 200
@@ -178,13 +178,13 @@ class JudgingPages:
 
 
 def _number(request: Request) -> int:
-    """Return which page of a table is asked for; the first, unless it is a number."""
+    """Return the page number of the request, 1 by default."""
     number = request.query_params.get("page", "")
     return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 1
 
 
 class Download(NamedTuple):
-    """A file: what it is, for the page, and what writes it to a path."""
+    """A file to download: its name, its description, and the function that writes it."""
 
     name: str
     about: str
@@ -197,22 +197,22 @@ class Download(NamedTuple):
 
 
 def downloads(api: Api) -> list[Download]:
-    """Return everything that can be downloaded."""
+    """Return the available downloads."""
     store, pool = api.judging.store, api.judging.pool
-    said = "who said what, when and on which page: labels, undone ones too, skips, decisions, judges and settings"
+    history = "all changes with rater, time and page: labels, withdrawn labels, skips, decisions and settings"
 
     def model(path: Path) -> None:
         if not api.model_path.is_file():
-            raise DataError("no model was saved yet: train one first, on the overview")
+            raise DataError("no model saved yet: train one on the overview page")
         path.write_bytes(api.model_path.read_bytes())
 
     return [
-        Download(api.model_path.name, "the model that was saved last", model),
+        Download(api.model_path.name, "the latest model", model),
         Download("labels.csv", "documents, grades and features", lambda path: export_labels(store, path, pool)),
         Download("labels.txt", "LETOR text with the features", lambda path: export_labels(store, path, pool, "letor")),
         Download("labels.qrels", "TREC qrels", lambda path: export_labels(store, path, pool)),
-        Download("labels-quepid.csv", "for Quepid", lambda path: export_labels(store, path, pool, "quepid")),
-        Download("labels-per-rater.csv", "every label by itself: who, when, which grade",
+        Download("labels-quepid.csv", "Quepid", lambda path: export_labels(store, path, pool, "quepid")),
+        Download("labels-per-rater.csv", "one row per label, with rater, time and grade",
                  lambda path: export_labels(store, path, per_rater=True)),
-        Download("history.csv", said, lambda path: write_audit(store, path)),
+        Download("history.csv", history, lambda path: write_audit(store, path)),
     ]  # fmt: skip

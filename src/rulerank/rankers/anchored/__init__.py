@@ -1,5 +1,6 @@
-"""Rankers for few labels: they start from the baseline ranking and move away from it only as far as labels say.
+"""The ranker for few labels: it starts from the baseline ranking and moves away only as far as the labels support.
 
-`baseline.py` is what they share, a model as the baseline among it; `anchored.py` has the ranker on features and the one
-on rules. `posterior.py` finds the weights, and averages over how much they may move.
+`anchored_ranker.py` finds the baseline ranking, a feature or a model; `scale.py` puts the features of a pool on one
+scale and cuts them into steps; `posterior.py` finds weights, and averages over how far they may move; `anchored.py` is
+the ranker.
 """

@@ -1,93 +1,101 @@
-"""Rankers for few labels: they start from the baseline ranking and move away only as far as the labels say.
+"""A ranker for few labels: it starts from the baseline ranking and moves away only as far as the labels support.
 
-`Anchored` weighs features. `AnchoredRules` adds a vote for each interval of each feature: the margin of a document is
-start * baseline + the votes of its items, one of each feature. Votes have the prior N(0, 1 / (strength * number of
-features)): before any label the sum of a document's votes moves its score by about 1 / sqrt(strength), however many
-features there are.
+Two models learn from the same labels and are added. One weighs features; one has a vote for each of five intervals of
+each feature, with the baseline ranking as an offset: score = share * weights + (1 - share) * votes, where
+share = .5 n / (n + 50) for n labels. The first gains more, the second loses less. Both work on values as they are, on a
+scale that is the same for all queries (`scale.py`), so that the sum is a table for each feature: it can be exported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import Parameter, Whole
-from rulerank.core.threads import one_blas_thread
-from rulerank.dataset import Array
-from rulerank.discretize import EqualFrequency
-from rulerank.discretize.base import MAX_BINS
+from rulerank._util.loops import one_blas_thread
+from rulerank._util.words import by_new_names
+from rulerank.baseline import FeatureBaseline
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rankers.anchored.baseline import StartsFromToday
-from rulerank.rankers.anchored.posterior import average
-from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.linear.linear_ranker import Coefficients, ColumnSums, WeightedSum
-from rulerank.render.html import ShownTable, table_of
+from rulerank.normalize import check_present, fill_missing, normalize_by_query
+from rulerank.rankers.anchored.anchored_ranker import SCALE, AnchoredRanker, without_codes
+from rulerank.rankers.anchored.posterior import Averaged, average
+from rulerank.rankers.anchored.scale import Items, PooledScale
+from rulerank.rankers.base import Labelled
+from rulerank.rankers.linear.query_intercepts import Coefficients
 from rulerank.rules.additive import AdditiveTables, Table
 
-MAX_FEATURES = 2_000  # four Hessians of as many rows
-HEADER = ("if", "vote", "std. error", "labels")
-MAX_ITEMS = 2_500  # four Hessians of as many rows
+MAX_ITEMS = 5_000  # four Hessians of as many rows
 MAX_CELLS = 50_000_000  # items times labels: 400 MB, a few times over
+HALF = 50  # labels at which the weights count for a quarter; with many labels for one half
+NO_VOTES = Table((0,), (np.zeros(0),), np.zeros(2), np.zeros(2))
 
 
-class Anchored(StartsFromToday, WeightedSum):
-    """Rank documents by today's ranking, corrected by what few labels say: never far from it without good reason.
+class Anchored(AnchoredRanker):
+    """Rank documents by the baseline ranking, corrected by few labels: never far from it without good reason.
 
     The likelihood is that of QueryIntercepts, with one threshold per level and one effect per query that a prior
-    holds. A second prior pulls the weights towards today's ranking instead of towards 0; how strongly is averaged over
-    by the evidence, with a small share for a today's ranking that is of no use. Without labels, or when all labels
-    have one grade, it is today's ranking.
+    holds. A second prior pulls weights and votes towards the baseline ranking instead of towards 0; how strongly is
+    averaged over by the evidence, with a small share for a baseline ranking that is of no use. Without labels it is the
+    baseline ranking; when all labels have one grade it differs from it in rounding alone.
+
+    Scores need no other documents of the query, except where a model is the baseline ranking, and are sums of tables:
+    the model can be exported. Values count in steps, as trees take them.
 
     Parameters
     ----------
-    today: the feature that ranks the documents now: a name or a column number. The highest value comes first;
+    baseline: the feature that ranks the documents now: a name or a column number. The highest value comes first;
         "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
         there the lowest comes first; "+name" says that it does not.
-        Or a fitted ranker over the same features, such as one learned from clicks: its scores are then today's ranking.
-    normalize: how features are put on one scale by query. The priors are made for z-scores; None is for features that
-        are on such a scale already.
-    missing: "mean" puts the mean of the training rows in the place of NaN, "error" refuses it. Documents that lack
-        today's feature count as a little worse than any labelled one.
+        Or a fitted ranker over the same features, such as one learned from clicks: its scores are then the baseline
+        ranking.
     n_jobs: threads of scoring; all cores by default.
+
+    A missing value has a vote of its own. Documents that lack the baseline's feature come behind all others.
 
     Attributes
     ----------
-    coef_, standard_errors_: weight of each feature on its scale by query, and how unsure it is.
+    tables_: the model as `AdditiveTables`: a table for the baseline ranking, then one for each feature.
+    coef_, standard_errors_: weight of each feature per deviation within queries, and how unsure it is.
     covariance_, thresholds_: of the weights; of the levels of grades.
-    today_: which feature or model is today's ranking; a model's scores have the last weight.
-    prior_shares_: how much each of `priors.PRIORS` counts.
+    baseline_: which feature or model is the baseline ranking; a model's scores have the last weight.
+    prior_shares_: how much each of `posterior.PRIORS` counts.
     n_labels_, n_queries_: what it was trained on.
 
     Examples
     --------
     >>> import rulerank as rr
-    >>> data = rr.make_ranking(n_queries=30, n_features=3, seed=0)
-    >>> ranker = rr.Anchored(today="bm25_body").fit(data[:100])
+    >>> data = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=0)
+    >>> ranker = rr.Anchored(baseline="bm25_body").fit(data[:100])
     >>> ranker
-    Anchored(today='bm25_body')
+    Anchored(baseline='bm25_body')
     >>> ranker.coefficients()
     feature     coefficient  std. error     z       p  effect
-    bm25_body        0.4998      0.2702  1.85  0.0643  0.4998
-    pagerank         0.4332      0.2583  1.68  0.0935  0.4332
-    bm25_title       0.3057      0.2746  1.11  0.2656  0.3057
-    starts from today's ranking (bm25_body); 100 labels of 2 queries
+    bm25_body        0.5565      0.2494  2.23  0.0257  0.5565
+    pagerank         0.3261      0.2721  1.20  0.2308  0.3261
+    bm25_title       0.2575      0.2327  1.11  0.2684  0.2575
+    starts from the baseline ranking (bm25_body); 100 labels of 2 queries
     """
 
-    def __init__(
-        self,
-        today: str | int | Ranker | None = None,
-        normalize: str | None = "zscore",
-        missing: str = "mean",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.today = today
-        self.normalize = normalize
-        self.missing = missing
+    former_parameters: ClassVar[frozenset[str]] = frozenset(("normalize", "missing", "n_bins"))
+    base_text: ClassVar[str] = "the average document"
+
+    normalize = None  # the scale is the same for all queries
+
+    tables_: AdditiveTables
+    n_missing_ = 0  # of a weighted sum of version 0.1: values that were missing in training
+    _by_query: str | None = None  # of a model of version 0.1: how features are put on one scale by query
+
+    def __init__(self, baseline: Any = None, n_jobs: int | None = None) -> None:
+        self.baseline = baseline
         self.n_jobs = n_jobs
+
+    @property
+    def normalize_(self) -> str | None:
+        """How features are put on one scale by query: None, except in models of version 0.1."""
+        return self._by_query
 
     def coefficients(self) -> Coefficients:
         """Return the weights with their standard errors, the largest first."""
@@ -101,273 +109,142 @@ class Anchored(StartsFromToday, WeightedSum):
         return np.sqrt(np.diagonal(self.covariance_).clip(0))
 
     def as_tables(self) -> AdditiveTables:
-        """Return the fitted model as weights alone, the baseline ranking's among them."""
-        return replace(super().as_tables(), baseline=self.today_.column, from_model=self.today_model_ is not None)
-
-    def weighed_rows(self, X: Any, qid: Any = None) -> Array:
-        """Return rows as the weights `coef_` take them: on one scale, nothing missing, a model's scores last."""
-        return np.asarray(self._present(self.check_rows(X, qid)), dtype=np.float64)
-
-    def _learn(self, data: Labelled) -> None:
-        n_features = data.X.shape[1]
-        if n_features > MAX_FEATURES:
-            raise TooLargeError(f"Anchored takes at most {MAX_FEATURES:,} features: got {n_features:,}")
-        self._find_today(data)
-        X = self._amounts(data)
-        self._learn_missing(X)
-        Z = np.asarray(self._present(X), dtype=np.float64)
-        centre = np.zeros(Z.shape[1])
-        centre[self.today_.column] = self.today_.sign
-        with one_blas_thread():
-            found = average(Z, data.grades, data.queries, Z.shape[1], centre, np.zeros(len(Z)), data.weights)
-        self._take_averaged(found)
-
-    def _learn_missing(self, X: Any) -> None:
-        super()._learn_missing(X)
-        if self.fill_ is not None:
-            self.fill_ = ColumnSums.of(X).means()
-            self.fill_[self.today_.column] = self._stands_for_missing(X)
-
-    def _learned_state(self) -> dict[str, Any]:
-        return super()._learned_state() | self._anchor_state()
-
-    def _take_learned(self, state: dict[str, Any]) -> None:
-        self._take_saved_model(state)
-        super()._take_learned(state)
-        self._take_anchor(state, len(self._weighed_names))
-
-
-class ItemVote(NamedTuple):
-    """If the item holds of a document, its score moves by the vote.
-
-    >>> print(ItemVote("bm25_title >= 0.8", 0.21, 0.11, 19))
-    bm25_title >= 0.8 -> +0.21 (std. error 0.11, 19 labels)
-    """
-
-    item: str
-    vote: float
-    error: float
-    labels: int  # labelled documents of which it holds
-
-    def __str__(self) -> str:
-        return f"{self.item} -> {self.vote:+.4g} (std. error {self.error:.2g}, {self.labels:,} labels)"
-
-
-class Items(NamedTuple):
-    """Which bins of which features have a vote: all intervals, and missing where training saw that."""
-
-    cuts: tuple[Array, ...]  # of each feature
-    features: Array  # int (n_items,) ascending
-    bins: Array  # int (n_items,) ascending within a feature
-
-    @classmethod
-    def of(cls, cuts: Sequence[Array], X: Array) -> Items:
-        """List them; a feature that is the same everywhere has none.
-
-        >>> X = np.array([[1.0, 5.0, 7.0], [2.0, np.nan, 7.0]])
-        >>> items = Items.of([np.array([1.5]), np.zeros(0), np.zeros(0)], X)
-        >>> items.features.tolist(), items.bins.tolist()
-        ([0, 0, 1, 1], [0, 1, 0, 1])
-        """
-        pairs = []
-        for feature, own in enumerate(cuts):
-            n_bins = len(own) + 1 + bool(np.isnan(X[:, feature]).any())
-            pairs += [(feature, bin) for bin in range(n_bins) if n_bins > 1]
-        found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return cls(tuple(cuts), found[:, 0], found[:, 1])
-
-    def hold(self, X: Array) -> Array:
-        """Tell which items hold of each row: 1 or 0, float64 (n_rows, n_items).
-
-        >>> Items((np.array([2.0]),), np.array([0, 0]), np.array([0, 1])).hold(np.array([[1.0], [2.0]])).tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
-        """
-        held = np.zeros((len(X), self.features.size))
-        for feature in np.unique(self.features).tolist():
-            cuts, values = self.cuts[feature], X[:, feature]
-            bins = np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
-            own = np.flatnonzero(self.features == feature)
-            held[:, own] = bins[:, None] == self.bins[own][None, :]
-        return held
-
-    def tables(self, votes: Array, errors: Array) -> tuple[Table, ...]:
-        """Return the votes as a table of each feature; a bin that has no item votes 0."""
-        made = []
-        for feature in np.unique(self.features).tolist():
-            own = np.flatnonzero(self.features == feature)
-            cuts = self.cuts[feature]
-            by_bin, spread = np.zeros(len(cuts) + 2), np.zeros(len(cuts) + 2)
-            by_bin[self.bins[own]], spread[self.bins[own]] = votes[own], errors[own]
-            made.append(Table((feature,), (cuts,), by_bin, spread))
-        return tuple(made)
-
-
-class AnchoredRules(StartsFromToday):
-    """Rank documents by today's ranking, corrected by rules that few labels vote for: seldom far, hardly ever worse.
-
-    A rule says: if a feature lies in this interval, the score moves by so much. Every feature has five intervals that
-    hold equally many documents. The likelihood is that of `Anchored`; a prior pulls every vote towards 0, how strongly
-    is averaged over by the evidence, with a small share for a today's ranking that is of no use. Without labels, or
-    when all labels have one grade, it is today's ranking. It gains less than `Anchored`, and loses less.
-
-    Parameters
-    ----------
-    today: the feature that ranks the documents now: a name or a column number. The highest value comes first;
-        "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
-        there the lowest comes first; "+name" says that it does not.
-        Or a fitted ranker over the same features, such as one learned from clicks: its scores are then today's ranking.
-    n_bins: intervals of each feature at most. A missing value has a rule of its own.
-    normalize: how features are put on one scale by query. The prior is made for z-scores of today's ranking; None is
-        for features that are on such a scale already.
-    n_jobs: threads of scoring; all cores by default.
-
-    Attributes
-    ----------
-    tables_: the model as `AdditiveTables`: a weight of today's ranking and a table of votes of each feature.
-    coef_, covariance_: votes of the items, feature by feature, and how unsure they are. thresholds_: of the levels.
-    today_: which feature or model is today's ranking. prior_shares_: how much each of `priors.PRIORS` counts.
-    n_labels_, n_queries_: what it was trained on.
-
-    Examples
-    --------
-    >>> import rulerank as rr
-    >>> data = rr.make_ranking(n_queries=30, n_features=3, seed=0)
-    >>> ranker = rr.AnchoredRules(today="bm25_body", n_bins=2).fit(data[:100])
-    >>> ranker.rules()
-    if                               vote  std. error  labels
-    pagerank z-score < -0.366     -0.1403      0.2486      50
-    bm25_body z-score >= -0.118   -0.1329      0.2459      50
-    pagerank z-score >= -0.366    +0.1248      0.2458      50
-    bm25_body z-score < -0.118    +0.1174      0.2447      50
-    bm25_title z-score < -0.447   -0.1031      0.2497      50
-    bm25_title z-score >= -0.447  +0.0876      0.2465      50
-    starts from today's ranking (bm25_body); 100 labels of 2 queries
-    """
-
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_bins": Whole(2, MAX_BINS, meaning="intervals of each feature at most")
-    }
-    base_text: ClassVar[str] = "where every sum starts"
-    _weighs_rows: ClassVar[bool] = False  # intervals hold equally many rows
-
-    items_: Items
-    tables_: AdditiveTables
-
-    def __init__(
-        self,
-        today: str | int | Ranker | None = None,
-        n_bins: int = 5,
-        normalize: str | None = "zscore",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.today = today
-        self.n_bins = n_bins
-        self.normalize = normalize
-        self.n_jobs = n_jobs
-
-    @property
-    def discretizer(self) -> EqualFrequency:
-        """What finds the intervals: it needs no grades, so a whole pool says where they lie."""
-        return EqualFrequency(n_bins=self.n_bins, n_jobs=self.n_jobs)
-
-    @property
-    def rules_(self) -> tuple[ItemVote, ...]:
-        """The rules with their votes, the largest first."""
-        check_is_fitted(self)
-        texts = [
-            self.tables_.item_text(t, 0, bin, self.normalize_, self.dates_)
-            for t, table in enumerate(self.tables_.tables)
-            for bin in self.items_.bins[self.items_.features == table.features[0]].tolist()
-        ]
-        errors = np.sqrt(np.diagonal(self.covariance_).clip(0))
-        columns = (texts, self.coef_.tolist(), errors.tolist(), self.counts_.tolist())
-        return tuple(sorted((ItemVote(*row) for row in zip(*columns, strict=True)), key=lambda row: -abs(row.vote)))
-
-    def rules(self) -> ShownTable:
-        """Return the rules with their votes as a table to be read, the largest first."""
-        cells = [[row.item, f"{row.vote:+.4f}", f"{row.error:.4f}", f"{row.labels:,}"] for row in self.rules_]
-        return ShownTable(table_of(HEADER, cells, note=self._note()))
-
-    def as_tables(self) -> AdditiveTables:
-        """Return the fitted model as a weight of the baseline ranking and tables of votes: `tables_`."""
+        """Return the fitted model as tables: `tables_`."""
         return self.tables_
 
+    def rows_of_pool(self, pool: Dataset, queries: Array) -> tuple[Array, PooledScale]:
+        """Return the rows of a pool as `fit_prepared` takes them, and their scale.
+
+        Codes of categories are 0; the scores of a baseline that is not a feature are the last column.
+        """
+        found = self.baseline_among(pool.feature_names, pool.categories)
+        X = without_codes(pool.X, pool.feature_names, pool.categories)
+        if isinstance(found, FeatureBaseline):
+            return X, PooledScale.of(X, queries, found.column, found.sign, logged=True)
+        X = np.hstack([X, normalize_by_query(found.scores(pool)[:, None], queries, SCALE)])
+        return X, PooledScale.of(X, queries, X.shape[1] - 1, 1, logged=False)
+
     def _learn(self, data: Labelled) -> None:
-        self._find_today(data)
-        X = self._amounts(data)
-        n_rows, n_features = X.shape
-        if self._known is not None and self._known.bins is not None:
-            cuts = self._known.bins.cuts_
-        elif n_rows:
-            cuts = self.discretizer.fit(X).cuts_
+        self._find_baseline(data)
+        self._by_query = None
+        X, known = without_codes(data.X, self.feature_names_, data.categories), self._known
+        n_rows, n_columns = X.shape
+        if not n_rows:
+            self._start()
+            return
+        if known is not None and known.scale is not None and known.means is not None:
+            scale, means = known.scale, known.means
         else:
-            cuts = [np.zeros(0)] * n_features
-        if self.today_model_ is not None:  # rules are of features
-            n_features -= 1
-            cuts = [*cuts[:n_features], np.zeros(0)]
-        self.items_ = Items.of(cuts, X)
-        n_items = self.items_.features.size
+            scale = PooledScale.of(X, data.queries, *self._anchor, logged=self.baseline_model_ is None)
+            means = scale.means[data.queries]
+        items = Items.of(scale.cuts, X)
+        self._check_size(items.features.size, n_rows)
+        column, sign = self._anchor
+        Z, centre = scale.standard(X, means), np.zeros(n_columns)
+        centre[column] = sign
+        none, n_features = np.zeros(items.features.size), n_columns - (self.baseline_model_ is not None)
+        with one_blas_thread():
+            weighed = average(Z, data.grades, data.queries, n_columns, centre, np.zeros(n_rows), data.weights)
+            voted = average(
+                items.hold(X), data.grades, data.queries, n_features, none, sign * Z[:, column], data.weights
+            )
+        self._take_averaged(weighed)
+        self._lay_out(scale, items, voted)
+
+    def _start(self) -> None:
+        """Become a weighted sum that has no weight but the baseline ranking's."""
+        n_columns = len(self._weighed_names)
+        centre, fill, none = np.zeros(n_columns), np.zeros(n_columns), np.zeros(0, dtype=np.int64)
+        centre[self._anchor[0]] = self._anchor[1]
+        fill[self._anchor[0]] = -self._anchor[1]
+        self._take_averaged(average(np.zeros((0, n_columns)), none, none, n_columns, centre, np.zeros(0)))
+        self.tables_ = self._sum((), self.coef_, fill)
+
+    def _sum(self, tables: Iterable[Table], weights: Array | None = None, fill: Array | None = None) -> AdditiveTables:
+        column, from_model = self._anchor[0], self.baseline_model_ is not None
+        return AdditiveTables(
+            0.0, tuple(tables), self._weighed_names, weights=weights, fill=fill, baseline=column, from_model=from_model
+        )
+
+    def _check_size(self, n_items: int, n_rows: int) -> None:
         if n_items > MAX_ITEMS:
             raise TooLargeError(
-                f"AnchoredRules takes at most {MAX_ITEMS:,} rules: {n_features:,} features have {n_items:,}; "
-                "choose features, or give a smaller n_bins"
+                f"Anchored takes at most {MAX_ITEMS:,} intervals of features: {len(self._weighed_names):,} features "
+                f"have {n_items:,}; choose features"
             )
         if n_items * n_rows > MAX_CELLS:
             raise TooLargeError(
-                f"AnchoredRules is for few labels: {n_rows:,} of them and {n_items:,} rules are too many; "
+                f"Anchored is for few labels: {n_rows:,} labels and {n_items:,} intervals of features are too many; "
                 "use FittedRules"
             )
-        column, sign, missing = self.today_.column, self.today_.sign, self._stands_for_missing(X)
-        today = np.asarray(X[:, column], dtype=np.float64)
-        today = np.where(np.isnan(today), missing, today)
-        held = self.items_.hold(X)
-        with one_blas_thread():
-            centre = np.zeros(n_items)
-            found = average(held, data.grades, data.queries, n_features, centre, sign * today)
-        self._take_averaged(found)
-        self.counts_ = held.sum(axis=0).astype(np.int64)
-        self._lay_out(sign * found.start, missing)
 
-    def _lay_out(self, today_weight: float, today_missing: float) -> None:
-        column, n_columns = self.today_.column, len(self._weighed_names)
-        weights, fill = np.zeros(n_columns), np.zeros(n_columns)
-        weights[column], fill[column] = today_weight, today_missing
-        tables = self.items_.tables(self.coef_, np.sqrt(np.diagonal(self.covariance_).clip(0)))
-        self.tables_ = AdditiveTables(
-            0.0, tables, self._weighed_names, weights=weights, fill=fill, baseline=column,
-            from_model=self.today_model_ is not None,
-        )  # fmt: skip
+    def _lay_out(self, scale: PooledScale, items: Items, voted: Averaged) -> None:
+        """Add both models up, a table for each feature."""
+        share = 0.5 * self.n_labels_ / (self.n_labels_ + HALF)
+        column, errors = self._anchor[0], self.standard_errors_ / scale.deviations
+        slopes = share * self.coef_ / scale.deviations
+        slopes[column] += (1 - share) * self._anchor[1] * voted.start / scale.deviations[column]
+        of_votes = np.sqrt(np.diagonal(voted.covariance).clip(0))
+        voting = items.tables((1 - share) * voted.weights, (1 - share) * of_votes)
+        own = {table.features[0]: table for table in voting}
+        tables: list[Table] = []
+        weights = fill = None
+        for feature, steps in enumerate(scale.steps[: len(scale.steps) - (self.baseline_model_ is not None)]):
+            vote = own.get(feature, NO_VOTES)
+            bins = steps.bins(vote.cuts[0])
+            assert vote.spread is not None
+            votes = slopes[feature] * steps.values + vote.votes[bins]
+            votes -= steps.shares @ votes
+            spread = share * errors[feature] * np.abs(steps.values - steps.shares @ steps.values) + vote.spread[bins]
+            if feature == column:
+                tables.insert(0, Table((feature,), (steps.cuts,), votes, spread))
+            elif steps.cuts.size or feature in own:
+                tables.append(Table((feature,), (steps.cuts,), votes, spread))
+        if self.baseline_model_ is not None:
+            weights, fill = np.append(np.zeros(column), slopes[column]), np.zeros(column + 1)
+        self.tables_ = self._sum(tables, weights, fill).on_grid()
 
     def _score(self, X: Array) -> Array:
-        return self.tables_.score(X, self.n_jobs)
+        tables = self.tables_
+        if not tables.tables:  # a weighted sum
+            if tables.fill is None:
+                check_present(X, self._weighed_names)
+            else:
+                X = fill_missing(X, tables.fill)
+        return tables.score(X, self.n_jobs)
 
     def _learned_state(self) -> dict[str, Any]:
-        tables, column = self.tables_, self.today_.column
-        assert tables.weights is not None
-        assert tables.fill is not None
-        return self._anchor_state() | {
-            "cuts": list(self.items_.cuts),
-            "item_features": self.items_.features,
-            "item_bins": self.items_.bins,
-            "votes": self.coef_,
-            "counts": self.counts_,
-            "today_weight": float(tables.weights[column]),
-            "today_missing": float(tables.fill[column]),
-        }
+        tables = self.tables_
+        model = tables.to_state() | {"weights": tables.weights, "fill": tables.fill, "normalize": self._by_query}
+        return self._anchor_state() | {"coef": self.coef_, "n_missing": self.n_missing_, "model": model}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the ranker that `to_state` described, or that version 0.1 saved."""
+        return super().from_state(state if "model" in state["learned"] else _renewed(state))
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_saved_model(state)
-        n_features, n_items = len(self._weighed_names), len(state["votes"])
-        self._take_anchor(state, n_items)
-        cuts = tuple(np.asarray(own, dtype=np.float64) for own in state["cuts"])
-        features, bins = state["item_features"], state["item_bins"]
-        if not (
-            len(cuts) == n_features
-            and len(features) == len(bins) == len(state["counts"]) == n_items
-            and (np.diff(features) >= 0).all()
-            and all(0 <= f < n_features and 0 <= b <= len(cuts[f]) + 1 for f, b in zip(features, bins, strict=True))
-        ):
-            raise DataError(f"expected votes of the bins that cuts of {n_features} features make, in order")
-        self.items_ = Items(cuts, features, bins)
-        self.coef_, self.counts_ = state["votes"], state["counts"]
-        self._lay_out(state["today_weight"], state["today_missing"])
+        model, names, self.coef_ = state["model"], self._weighed_names, state["coef"]
+        self._take_anchor(state, len(names))
+        for own in (self.coef_, model["weights"], model["fill"]):
+            if own is not None and own.shape != (len(names),):
+                raise DataError(f"expected {len(names)} numbers, one per feature: got {own.shape}")
+        self.tables_ = self._sum(AdditiveTables.from_state(model, names).tables, model["weights"], model["fill"])
+        self._by_query, self.n_missing_ = model["normalize"], state["n_missing"]
+
+
+def _renewed(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a model of version 0.1, Anchored or AnchoredRules, as this version has it."""
+    old = by_new_names(state["learned"])
+    tables: tuple[Table, ...] = ()
+    if "votes" in old:
+        n_columns, column = len(old["cuts"]), old["baseline_column"]
+        errors = np.sqrt(np.diagonal(old["covariance"]).clip(0))
+        tables = Items(tuple(old["cuts"]), old["item_features"], old["item_bins"]).tables(old["votes"], errors)
+        coef, fill = np.zeros(n_columns), np.zeros(n_columns)
+        coef[column], fill[column] = old["baseline_weight"], old["baseline_missing"]
+        old = old | {"coef": coef, "fill": fill, "covariance": np.zeros((n_columns, n_columns)), "n_missing": 0}
+    model = AdditiveTables(0.0, tables, tuple(f"f{i}" for i in range(len(old["coef"])))).to_state()
+    model |= {"weights": old["coef"], "fill": old["fill"], "normalize": state["params"].get("normalize")}
+    return state | {"learned": old | {"model": model}}

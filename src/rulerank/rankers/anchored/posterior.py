@@ -181,14 +181,14 @@ def _newton_step(here: _Place) -> tuple[Array, Array, float]:
 
 
 class Prior(NamedTuple):
-    """Weights are about `start` for today's feature and 0 for others; the score moves by about 1 / sqrt(strength)."""
+    """Weights are near `start` for the baseline and near 0 for others; scores move by about 1 / sqrt(strength)."""
 
     start: float
     strength: float
     share: float  # how much it counts before any label
 
 
-# fixed on eight collections (docs/few-labels.md); the last one is for a today's ranking that is of no use
+# fixed on eight collections (docs/few-labels.md); the last one is for a baseline ranking that is of no use
 PRIORS = (Prior(0.7, 16.0, 0.30), Prior(0.7, 8.0, 0.30), Prior(0.7, 4.0, 0.39), Prior(0.0, 1.0, 0.01))
 
 

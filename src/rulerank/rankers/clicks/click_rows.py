@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.parameters import shown as as_shown
+from rulerank._util.parameters import shown as as_shown
 from rulerank.dataset import LOWEST, Array, Dataset, check_column, check_total, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.rows import content_keys

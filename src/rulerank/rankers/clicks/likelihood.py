@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.threads import one_blas_thread
+from rulerank._util.loops import compiled, one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.linear.likelihood import Spread

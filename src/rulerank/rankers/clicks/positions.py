@@ -23,8 +23,8 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from rulerank.core.compiled import compiled
-from rulerank.core.words import counted, listed, percent
+from rulerank._util.loops import compiled
+from rulerank._util.words import counted, listed, percent
 from rulerank.dataset import Array, starts_of
 from rulerank.errors import DataError
 from rulerank.rankers.clicks.click_rows import ClickRows, known_effects
@@ -49,7 +49,7 @@ TELLS = 2.0  # log-likelihood that somebody's leaving must gain: 95 % of the tim
 DEEP = 200  # positions: of more, it is not looked for, as each look costs their square
 MAX_ROUNDS = 12  # of finding effects and who is still there in turn
 NEAR = 0.01  # change of an effect that is the last
-NOBODY = 1e-6  # share of people still there below which nothing is told apart
+NOBODY = 1e-6  # share of users still there, below which positions cannot be separated
 ABOVE_ZERO = 1e-300  # the least share after many positions: what is divided out again must not be 0
 
 

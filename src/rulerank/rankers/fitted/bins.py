@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.threads import in_blocks
+from rulerank._util.loops import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import assign_bins, between
 from rulerank.discretize.binning import bins_of_codes, kind_bins

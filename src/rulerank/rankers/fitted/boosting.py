@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
+from rulerank._util.loops import compiled
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.trees import Cells, add_cells, grow_tree, smooth
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rulerank.core.parameters import Checked, Parameter, Steps, Whole, shown
+from rulerank._util.parameters import Checked, Parameter, Steps, Whole, shown
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
@@ -42,13 +43,14 @@ def signs_of(monotone: Mapping[str, int] | None, names: tuple[str, ...], categor
     for name, sign in (monotone or {}).items():
         if name not in names:
             known = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise DataError(f"monotone names {name!r}, which is no feature; the features are {known}")
+            raise DataError(f"monotone names {name!r}, which is not a feature; the features are {known}")
         if name in categories:
             raise DataError(f"monotone names {name!r}, whose categories have no order; leave it out")
         signs[names.index(name)] = sign
     return signs
 
 
+@dataclass(eq=False, repr=False)
 class FittedRules(Ranker):
     """Rank documents by the sum of one fitted vote for every rule.
 
@@ -79,11 +81,11 @@ class FittedRules(Ranker):
     Examples
     --------
     >>> import rulerank as rr
-    >>> world = rr.make_ranking(n_queries=60, n_features=4, seed=0)
-    >>> ranker = rr.FittedRules().fit(world)
+    >>> data = rr.datasets.make_ranking(n_queries=60, n_features=4, seed=0)
+    >>> ranker = rr.FittedRules().fit(data)
     >>> len(ranker.tables_.tables), len(ranker.n_rounds_)
     (10, 5)
-    >>> bool(ranker.predict(world)[3] == ranker.explain(world, 3).score)
+    >>> bool(ranker.predict(data)[3] == ranker.explain(data, 3).score)
     True
     """
 
@@ -105,25 +107,16 @@ class FittedRules(Ranker):
     base_text: ClassVar[str] = "the average document in training"
     _knows_categories: ClassVar[bool] = True
 
-    tables_: AdditiveTables
-    pairs_: tuple[tuple[str, ...], ...]
-    n_rounds_: tuple[int, ...]
+    tables_: AdditiveTables = field(init=False)
+    pairs_: tuple[tuple[str, ...], ...] = field(init=False)
+    n_rounds_: tuple[int, ...] = field(init=False)
 
-    def __init__(
-        self,
-        max_pairs: int = 30,
-        normalize: str | None = None,
-        monotone: Mapping[str, int] | None = None,
-        n_folds: int = 5,
-        seed: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_pairs = max_pairs
-        self.normalize = normalize
-        self.monotone = monotone
-        self.n_folds = n_folds
-        self.seed = seed
-        self.n_jobs = n_jobs
+    max_pairs: int = 30
+    normalize: str | None = None
+    monotone: Mapping[str, int] | None = None
+    n_folds: int = 5
+    seed: int = 0
+    n_jobs: int | None = None
 
     def as_tables(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables: `tables_`."""

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rulerank.core.threads import in_blocks, one_blas_thread
+from rulerank._util.loops import in_blocks, one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.fitted import boosting
 from rulerank.rankers.fitted.bins import MAX_BINS, Axis, BinnedRows

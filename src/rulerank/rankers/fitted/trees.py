@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.core.compiled import compiled, sort_places
+from rulerank._util.loops import compiled, sort_places
 from rulerank.dataset import Array
 
 CATEGORIES, RISING, FALLING = 1, 2, 3

@@ -3,26 +3,47 @@
 Intercepts take up whatever a group's rows have in common, so only differences within a group count. Dense rows are
 never copied as a whole: they are centred by group as they are read, in float64, a few thousand at a time. Sparse rows
 are not centred: the elimination of the intercepts does that.
+
+Sums over all rows are formed within blocks first and then over blocks, in their order. A block holds the queries whose
+first row is one of BLOCK_ROWS neighbours, in the order in which queries appear: the same blocks, and so the same
+bits, whether rows come from memory or from a hundred files (`scale/`). The compiled loops check nothing.
+
+A row of grade g is compared at the levels max(g, 1) .. K-1 of its group; it passes level g and fails those above.
+
+X           float[n_rows, n_features]
+factors     float64[n_features]            one over each feature's deviation
+rows        int64[n]                       rows of X, group by group
+groups      int64[n]                       group of each of them, counted from the first of the call
+bounds      int64[n_groups + 1]            where each group begins in rows
+grades      int16[n]
+weights     float64[n]                     what each row counts, or of size 0 when every row counts one
+scores      float64[n]
+intercepts  float64[n_groups, n_levels]    of level 1, 2, ...; not finite when all outcomes are equal: left out
+curvatures  float64[n_levels, n]           p (1 - p) of each comparison, 0 where there is none
+totals      float64[n_groups, n_levels]    their sums
+residuals   float64[n]                     sum over the row's comparisons of p - outcome
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from rulerank.core.threads import in_blocks, one_blas_thread
+from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
-from rulerank.rankers.chunks import Summable, Sums
-from rulerank.rankers.linear import kernels
-from rulerank.rankers.linear.linear_ranker import check_present, fill_missing
 from rulerank.rankers.linear.newton import Point
 from rulerank.rankers.rows import Labelled
 
+BLOCK_ROWS = 2**17  # of 46 features 24 MiB: what may travel when a block lies in two parts
+AT_ONCE = 8  # sums that are added up in a row; then the sums of these, and so on
 CONSTANT = 1e-12  # a feature that varies less than this within groups, relative to its size, varies by rounding
 EVEN = np.zeros(0)  # every row counts one
 CELLS_AT_ONCE = 2**18  # 2 MiB of float64: fits the cache, so that gathering rows costs little
@@ -30,6 +51,11 @@ ROWS_AT_ONCE = 4096  # groups are visited together up to about this many rows
 CELLS_PER_THREAD = 2**20  # less is done before another thread has begun
 MAX_LANES = 8
 LANES_MEMORY = 2**28  # bytes for the lanes' Hessians together
+
+MAX_STEPS = 200  # Newton needs about four; bisection, its safety net, about sixty
+# From here a straight line is right to the square of this: the last step needs no new exponentials. Loss and residuals
+# are then exact but for rounding; the curvatures are right to this share, enough for steps and standard errors.
+NEAR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +79,7 @@ class Spread:
 
 
 class Slopes(NamedTuple):
-    """The comparisons of some rows at their best intercepts, as `kernels.solve_intercepts` writes them."""
+    """The comparisons of some rows at their best intercepts, as `solve_intercepts` writes them."""
 
     curvatures: Array  # (n_levels, n)
     totals: Array  # (n_groups, n_levels)
@@ -79,7 +105,7 @@ class DenseRows:
         # any number near the mean will do, so the input's precision is enough
         self.centres = np.empty((self.bounds.size - 1, self.X.shape[1]), dtype=self.X.dtype)
         squares, largest = np.zeros((2, self.X.shape[1]))
-        kernels.dense_spread(self.X, self.rows, weights, self.bounds, self.centres, squares, largest)
+        dense_spread(self.X, self.rows, weights, self.bounds, self.centres, squares, largest)
         return Spread(squares, largest, float(weights.sum() if weights.size else self.rows.size))
 
     def put_on(self, spread: Spread) -> None:
@@ -108,7 +134,7 @@ class DenseRows:
             here = slice(begin - first, end - first)
             centred = self._centred(begin, end)
             gradient += at.residuals[here] @ centred
-            kernels.dense_group_sums(centred, self.groups[begin:end] - start, at.curvatures[:, here], sums)
+            dense_group_sums(centred, self.groups[begin:end] - start, at.curvatures[:, here], sums)
             centred *= deviations[here, None]
             hessian += centred.T @ centred  # NumPy computes one half only
         used = at.totals.ravel() > 0
@@ -121,7 +147,7 @@ class DenseRows:
 
     def _centred(self, begin: int, end: int) -> Array:
         out = np.empty((end - begin, self.X.shape[1]))
-        kernels.dense_centred(self.X, self.rows[begin:end], self.groups[begin:end], self.centres, self.factors, out)
+        dense_centred(self.X, self.rows[begin:end], self.groups[begin:end], self.centres, self.factors, out)
         return out
 
 
@@ -266,7 +292,7 @@ class QueryLikelihood:
         intercepts = self.intercepts[start:stop]
         at = Slopes(np.empty((intercepts.shape[1], grades.size)), np.empty(intercepts.shape), np.empty(grades.size))
         scores = self.rows.scores(coef, start, stop)
-        loss = kernels.solve_intercepts(scores, grades, weights, bounds - bounds[0], intercepts, *at)
+        loss = solve_intercepts(scores, grades, weights, bounds - bounds[0], intercepts, *at)
         self.rows.add_moments(start, stop, at, gradient, hessian)
         return float(loss)
 
@@ -280,75 +306,209 @@ class QueryLikelihood:
         return [spans[first:last] for first, last in itertools.pairwise(cuts)]
 
 
-@dataclass(frozen=True, eq=False)
-class ChunkFacts(Summable):
-    """What is known of some chunks before any look, of neighbours added up."""
+class BlockedLikelihood:
+    """Negative log-likelihood of coefficients, plus l2 / 2 times their squares, over blocks of rows, in their order."""
 
-    spread: Spread
-    query_ids: tuple[Array, ...]
-    n_comparisons: float
-    n_informative: int
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkPoint(Summable):
-    """What one look at some chunks found, of neighbours added up."""
-
-    value: float
-    gradient: Array
-    hessian: Array
-    intercepts: tuple[tuple[int, Array, Array], ...]  # of each chunk, with its number: as found, and in the rows' units
-
-
-class ChunkedLikelihood:
-    """Negative log-likelihood of coefficients, plus l2 / 2 times their squares, over chunks of rows, in their order.
-
-    Where the intercepts of a chunk were found last is where the next look begins, so they go along and come back.
-    """
-
-    def __init__(self, total: Sums, n_chunks: int, l2: float) -> None:
-        self.total, self.l2 = total, l2
-        self.extras: list[Extra] = [(number, None) for number in range(n_chunks)]
-        self.facts: ChunkFacts = total(facts_of, self.extras)
-        self.scale, self.factors = self.facts.spread.scale()
-        self.intercepts: list[Array] = []  # of each chunk's queries, that belong to the coefficients last asked for
+    def __init__(self, blocks: Sequence[QueryLikelihood | None], l2: float) -> None:
+        self.blocks, self.l2 = blocks, l2
+        self.spread: Spread = summed([block and block.rows.spread for block in blocks])
+        self.scale, self.factors = self.spread.scale()
+        used = [block for block in blocks if block is not None]
+        self.n_comparisons = float(summed([block and block.n_comparisons for block in blocks]))
+        self.n_informative = sum(int(block.used.sum()) for block in used)
+        for block in used if len(blocks) > 1 else []:
+            block.rows.put_on(self.spread)
+        self.coef = self.factors  # last asked for
 
     def __call__(self, coef: Array) -> Point:
         """Return the loss with the intercepts at their best, its gradient and its Hessian."""
-        found: ChunkPoint = self.total(partial(point_of, coef, self.facts.spread), self.extras)
-        for number, own, _ in found.intercepts:
-            self.extras[number] = number, own
-        self.intercepts = [best for _, _, best in found.intercepts]
-        return Point(found.value, found.gradient, found.hessian).shrunken(coef, self.l2)
+        self.coef = coef
+        point: Point = summed([block and block(coef) for block in self.blocks])
+        return point.shrunken(coef, self.l2)
+
+    def intercepts(self) -> Array:
+        """Return the intercepts of all queries, which belong to the coefficients last asked for."""
+        return np.concatenate([block.best_intercepts(self.coef) for block in self.blocks if block is not None])
 
 
-Chunk = tuple[QueryLikelihood, Array]  # and its query ids
-Extra = tuple[int, Array | None]  # the number of a chunk, and its intercepts
+def cut(data: Labelled, size: int, before: int = 0) -> list[tuple[int, Labelled]]:
+    """Return the rows of each block of `size` rows, with its number; `before`: rows that came before these.
+
+    >>> rows = Labelled(np.array([[1.0], [2.0], [3.0]]), np.zeros(3), np.array([0, 1, 0]), np.array(["a", "b"]))
+    >>> [(number, block.X.ravel().tolist()) for number, block in cut(rows, 2)]
+    [(0, [1.0, 3.0]), (1, [2.0])]
+    """
+    counts = np.bincount(data.queries, minlength=len(data.query_ids))
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    number = (bounds[:-1] + before) // size
+    if number[0] == number[-1]:
+        return [(int(number[0]), data)]
+    data = data.by_query()
+    firsts = np.flatnonzero(np.diff(number, prepend=-1))
+    blocks = []
+    for first, last in zip(firsts, [*firsts[1:], len(counts)], strict=True):
+        rows = data.rows(slice(bounds[first], bounds[last]))
+        rows = rows._replace(queries=rows.queries - first, query_ids=data.query_ids[first:last])
+        blocks.append((int(number[first]), rows))
+    return blocks
 
 
-def prepared(
-    fill: Array | None, names: tuple[str, ...], n_grades: int, turned: bool, n_jobs: int | None, data: Labelled
-) -> Chunk:
-    """Return the likelihood of one chunk, without a penalty, and its query ids; turned: of grades the other way."""
-    if fill is None:
-        check_present(data.X, names)
-    X = data.X if fill is None else fill_missing(data.X, fill)
-    grades = n_grades - 1 - data.grades if turned else data.grades
-    return QueryLikelihood(X, grades, data.queries, 0.0, n_jobs, data.weights, n_grades), data.query_ids
+def blocks_of(data: Labelled) -> list[Labelled | None]:
+    """Return the rows of each block, in order; None where no query begins."""
+    found = dict(cut(data, BLOCK_ROWS))
+    return [found.get(number) for number in range(n_blocks(data.X.shape[0]))]
 
 
-def facts_of(chunk: Chunk, _: Extra) -> ChunkFacts:
-    """Return what is known of one chunk: how far features vary within its groups, and what is compared."""
-    own, query_ids = chunk
-    return ChunkFacts(own.rows.spread, (query_ids,), own.n_comparisons, int(own.used.sum()))
+def n_blocks(n_rows: int) -> int:
+    """Return the number of blocks, including those in which no query begins."""
+    return -(-n_rows // BLOCK_ROWS)
 
 
-def point_of(coef: Array, spread: Spread, chunk: Chunk, extra: Extra) -> ChunkPoint:
-    """Look at one chunk."""
-    (own, _), (number, intercepts) = chunk, extra
-    if own.rows.spread is not spread:
-        own.rows.put_on(spread)
-    if intercepts is not None and intercepts is not own.intercepts:
-        own.intercepts = intercepts.copy()  # they are moved in place
-    with one_blas_thread():
-        return ChunkPoint(*own(coef), ((number, own.intercepts, own.best_intercepts(coef)),))
+def summed(values: Sequence[Any]) -> Any:
+    """Add values up, eight neighbours at a time, then the sums of eight, and so on; None is skipped.
+
+    >>> summed([1, None, 2, 3])
+    6
+    """
+    while len(values) > 1:
+        values = [added(values[first : first + AT_ONCE]) for first in range(0, len(values), AT_ONCE)]
+    return values[0] if values else None
+
+
+def added(values: Sequence[Any]) -> Any:
+    """Add up neighbours, from the first to the last."""
+    present = [value for value in values if value is not None]
+    return functools.reduce(operator.add, present) if present else None
+
+
+@compiled
+def solve_intercepts(
+    scores: Array,
+    grades: Array,
+    weights: Array,
+    bounds: Array,
+    intercepts: Array,
+    curvatures: Array,
+    totals: Array,
+    residuals: Array,
+) -> float:
+    """Move every intercept to where its comparisons' chances add up to what was seen; return the loss there."""
+    loss = 0.0
+    residuals[:] = 0.0
+    curvatures[:] = 0.0
+    totals[:] = 0.0
+    chances = np.empty(scores.size)
+    smalls = np.empty(scores.size)  # exp(-|margin|): no exponential is taken twice
+    for group in range(bounds.size - 1):
+        first, last = bounds[group], bounds[group + 1]
+        for level in range(1, intercepts.shape[1] + 1):
+            intercept = intercepts[group, level - 1]
+            if not math.isfinite(intercept):
+                continue
+            n = 0.0
+            n_passed = 0.0
+            lowest = math.inf
+            highest = -math.inf
+            for i in range(first, last):
+                if grades[i] <= level:
+                    weight = weights[i] if weights.size else 1.0
+                    n += weight
+                    n_passed += weight if grades[i] == level else 0.0
+                    lowest = min(lowest, scores[i])
+                    highest = max(highest, scores[i])
+            # all chances are too high at the low end and too low at the high end
+            odds = math.log(n_passed / (n - n_passed))
+            low, high = lowest - odds, highest - odds
+            intercept = min(max(intercept, low), high)
+            total = 0.0
+            rest = 0.0
+            for _ in range(MAX_STEPS):
+                excess = -n_passed
+                total = 0.0
+                for i in range(first, last):
+                    if grades[i] <= level:
+                        margin = scores[i] - intercept
+                        small = math.exp(-abs(margin))
+                        inverse = 1.0 / (1.0 + small)
+                        smalls[i] = small
+                        chances[i] = inverse if margin >= 0 else small * inverse
+                        weight = weights[i] if weights.size else 1.0
+                        curvatures[level - 1, i] = weight * small * inverse * inverse
+                        excess += weight * chances[i]
+                        total += curvatures[level - 1, i]
+                rest = excess / total if total > 0 else math.inf
+                if abs(rest) <= NEAR:
+                    break
+                if excess > 0:
+                    low = intercept
+                else:
+                    high = intercept
+                moved = intercept + rest
+                if not low < moved < high:
+                    moved = 0.5 * (low + high)
+                if moved == intercept:
+                    rest = 0.0
+                    break
+                intercept = moved
+            intercepts[group, level - 1] = intercept + rest
+            totals[group, level - 1] = total
+            for i in range(first, last):
+                if grades[i] <= level:
+                    margin = scores[i] - intercept
+                    passed = grades[i] == level
+                    weight = weights[i] if weights.size else 1.0
+                    loss += weight * (
+                        math.log1p(smalls[i]) + (max(margin, 0.0) - margin if passed else max(margin, 0.0))
+                    )
+                    residuals[i] += weight * (chances[i] - passed) - rest * curvatures[level - 1, i]
+    return loss
+
+
+@compiled
+def dense_spread(
+    X: Array, rows: Array, weights: Array, bounds: Array, centres: Array, squares: Array, largest: Array
+) -> None:
+    """Find each group's mean, and add up the squared differences to it and the largest value of each feature."""
+    n_features = X.shape[1]
+    mean = np.empty(n_features)
+    for group in range(bounds.size - 1):
+        first, last = bounds[group], bounds[group + 1]
+        mean[:] = 0.0
+        total = 0.0
+        for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
+            total += weight
+            for f in range(n_features):
+                mean[f] += weight * X[rows[i], f]
+        for f in range(n_features):
+            centres[group, f] = mean[f] / total
+        for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
+            for f in range(n_features):
+                value = np.float64(X[rows[i], f])
+                difference = value - centres[group, f]
+                squares[f] += weight * difference * difference
+                largest[f] = max(largest[f], abs(value))
+
+
+@compiled
+def dense_centred(X: Array, rows: Array, groups: Array, centres: Array, factors: Array, out: Array) -> None:
+    """Copy rows as differences to their group's centre, times a factor for each feature."""
+    for i in range(rows.size):
+        row, group = rows[i], groups[i]
+        for f in range(X.shape[1]):
+            out[i, f] = (np.float64(X[row, f]) - centres[group, f]) * factors[f]
+
+
+@compiled
+def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Array) -> None:
+    """Add up, for each group and level, the rows times their curvatures."""
+    n_levels = curvatures.shape[0]
+    for i in range(groups.size):
+        for level in range(n_levels):
+            weight = curvatures[level, i]
+            if weight == 0.0:
+                continue
+            place = groups[i] * n_levels + level
+            for f in range(centred.shape[1]):
+                out[place, f] += weight * centred[i, f]

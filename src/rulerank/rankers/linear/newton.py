@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +21,16 @@ MAX_HALVINGS = 40
 LONGEST = 4.0  # step of a number that has a bound: the parabola says nothing beyond
 
 
-class Point(NamedTuple):
-    """A function at one place."""
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A function at one place; points of two functions at the same place add up."""
 
     value: float
     gradient: Array
     hessian: Array
+
+    def __add__(self, other: Point) -> Point:
+        return Point(self.value + other.value, self.gradient + other.gradient, self.hessian + other.hessian)
 
     def shrunken(self, x: Array, l2: float) -> Point:
         """Return the function plus l2 / 2 times the squares of x."""

@@ -1,11 +1,14 @@
-"""A linear ranker whose every query has its own intercepts: what queries differ in cannot mislead the coefficients."""
+"""A linear ranker whose every query has its own intercepts: what queries differ in cannot mislead the coefficients.
+
+`WeightedSum` is what it shares with other linear rankers, `Coefficients` the table of coefficients that people read.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,21 +17,26 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.parameters import Number, Parameter, Steps, Word
-from rulerank.core.threads import one_blas_thread
+from rulerank._util.loops import in_blocks, one_blas_thread
+from rulerank._util.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, TooLargeError
-from rulerank.normalize import normalize_by_query
-from rulerank.rankers.base import Labelled
-from rulerank.rankers.chunks import Sums, chunked, in_memory
+from rulerank.normalize import ColumnSums, check_present, fill_missing, normalize_by_query
+from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.likelihood import fit_clicks
 from rulerank.rankers.clicks.positions import PositionEffects, find_positions
-from rulerank.rankers.linear.likelihood import ChunkedLikelihood, prepared
-from rulerank.rankers.linear.linear_ranker import Coefficients, ColumnSums, WeightedSum
+from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, blocks_of, summed
 from rulerank.rankers.linear.newton import minimise
-from rulerank.rankers.rows import check_weights
+from rulerank.rankers.rows import Labelled, check_weights, dense_scores
+from rulerank.render.document import Bar, Content, Table
+from rulerank.render.html import html_table
+from rulerank.render.text import plain_table
+from rulerank.rules.additive import AdditiveTables, Contributions
 
+MISSING = ("error", "mean")
+ROWS_PER_THREAD = 20_000
+HEADER = ("feature", "coefficient", "std. error", "z", "p", "effect")
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
 LEARNED = (  # attributes that a model file holds as they are
@@ -43,6 +51,84 @@ LEARNED = (  # attributes that a model file holds as they are
 )
 
 
+class WeightedSum(Ranker):
+    """Base of rankers whose score is a weighted sum of features, `X @ coef_`, however the weights are found."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "missing": Word(MISSING, meaning="what to do with NaN: an error, or the mean of the training rows in its place")
+    }
+
+    base_text: ClassVar[str] = "where every linear score starts"
+
+    missing: str
+
+    coef_: Array  # (n_features,)
+    fill_: Array | None  # what stands for a missing value of each feature
+    n_missing_: int
+
+    def as_tables(self) -> AdditiveTables:
+        """Return the fitted model as weights alone."""
+        return AdditiveTables(0.0, (), self._weighed_names, weights=self.coef_, fill=self.fill_)
+
+    def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
+        """Return weight times value of each feature, nothing missing."""
+        return super().checked_contributions(self._present(X), queries)
+
+    def _score(self, X: Any) -> Array:
+        X = self._present(X)
+        scores = np.empty(X.shape[0])
+        if issparse(X):
+            scores[:] = X @ self.coef_
+            return scores
+
+        def work(start: int, stop: int) -> None:
+            dense_scores(X[start:stop], self.coef_, scores[start:stop])
+
+        in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
+        return scores
+
+    def _learn_missing(self, X: Any) -> None:
+        """Find what stands for missing values."""
+        self.take_missing(ColumnSums.of(X))
+
+    def take_missing(self, sums: ColumnSums) -> None:
+        """Find what stands for missing values, given sums over all rows."""
+        # as float32, in which rows may come: a missing value then counts the same whatever the type of X
+        self.fill_ = sums.means().astype(np.float32).astype(np.float64) if self.missing == "mean" else None
+        self.n_missing_ = int(sums.n_missing.sum())
+
+    def _present(self, X: Any) -> Any:
+        """Return X without missing values."""
+        if self.fill_ is not None:
+            return fill_missing(X, self.fill_)
+        check_present(X, self._weighed_names)
+        return X
+
+    @property
+    def _weighed_names(self) -> tuple[str, ...]:
+        """The names of the columns that have weights."""
+        return self.feature_names_
+
+    def _learned_state(self) -> dict[str, Any]:
+        return {"coef": self.coef_, "fill": self.fill_, "n_missing": self.n_missing_}
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self._check_shapes(state, "coef", "fill")
+        self.coef_, self.fill_, self.n_missing_ = state["coef"], state["fill"], state["n_missing"]
+
+    def _check_shapes(self, state: dict[str, Any], *names: str) -> None:
+        shape = (len(self._weighed_names),)
+        for name in names:
+            if state[name] is not None and state[name].shape != shape:
+                raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+
+@dataclass(eq=False, repr=False)
 class QueryIntercepts(WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
@@ -72,7 +158,7 @@ class QueryIntercepts(WeightedSum):
     coef_: weight of each feature in its own units. A feature that is constant within every query has 0; features that
         are combinations of each other share their weight so that it is smallest (per deviation).
     intercepts_: (queries, levels 1, 2, ...): inf where all fail, -inf where all pass, NaN where nobody is compared.
-        Row i belongs to query_ids_[i] and, when fit had judges, to judge_ids_[i].
+        Row i belongs to query_ids_[i] and, when fit had raters, to rater_ids_[i].
     standard_errors_: of coef_, NaN where the data do not determine a coefficient alone.
     position_effects_: of clicks, what each position takes away, with standard errors; `positions()` is the same.
     loss_, gradient_norm_, n_iter_: negative log-likelihood, how flat the penalised loss is at the end, Newton steps.
@@ -103,47 +189,39 @@ class QueryIntercepts(WeightedSum):
     former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape"))
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
-    _free_column: int | None = None  # of clicks: a feature whose coefficient is not shrunken, the baseline ranking
+    # of clicks: a feature whose coefficient is not shrunken, the baseline ranking
+    _free_column: int | None = field(default=None, init=False)
+    position_effects_: PositionEffects | None = field(init=False)
+    _rater: Any = field(default=None, init=False)  # while it learns
+    _clicks: tuple[ClickRows, Any] | None = field(default=None, init=False)  # the same; with propensities
 
-    position_effects_: PositionEffects | None
-    _judge: Any = None  # while it learns
-    _clicks: tuple[ClickRows, Any] | None = None  # while it learns: the clicks, and propensities
-
-    def __init__(
-        self,
-        l2: float = 0.0,
-        normalize: str | None = None,
-        missing: str = "error",
-        max_iter: int = 100,
-        n_jobs: int | None = None,
-        order: str = "high",
-        document_spread: float = 1.0,
-        leave_after_click: float | None = None,
-    ) -> None:
-        self.l2 = l2
-        self.normalize = normalize
-        self.missing = missing
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.order = order
-        self.document_spread = document_spread
-        self.leave_after_click = leave_after_click
+    l2: float = 0.0
+    normalize: str | None = None
+    missing: str = "error"
+    max_iter: int = 100
+    n_jobs: int | None = None
+    order: str = "high"
+    document_spread: float = 1.0
+    leave_after_click: float | None = None
 
     def fit(
         self,
         X: Any,
         y: Any = None,
         qid: Any = None,
-        judge: Any = None,
+        rater: Any = None,
         *,
+        group: Any = None,
         sample_weight: Any = None,
         position: Any = None,
         impressions: Any = None,
         propensities: Any = None,
+        **unknown: Any,
     ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given), or from clicks.
 
-        judge: who gave each grade; every pair of query and judge then has its own intercepts.
+        rater: who gave each grade; every pair of query and rater then has its own intercepts.
+        group: instead of qid, the number of rows of each query, one query after the other, as in LightGBM.
         sample_weight: what each row counts in the likelihood, any numbers from 0.
         position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
             `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
@@ -151,26 +229,28 @@ class QueryIntercepts(WeightedSum):
         propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
         """
         y, clicks = self._take_clicks(X, y, position, impressions, propensities)
-        if sample_weight is not None and (clicks is not None or judge is not None):  # rows of weight 0 are left out
+        if sample_weight is not None and (clicks is not None or rater is not None):  # rows of weight 0 are left out
             n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
             weights = check_weights(sample_weight, n_rows)
             own = np.flatnonzero(weights > 0)
-            judge = None if judge is None else check_column("judge", judge, n_rows)[own]
+            rater = None if rater is None else check_column("rater", rater, n_rows)[own]
             if clicks is not None:
                 rows = clicks[own]
                 clicks = replace(rows, shown=rows.shown * weights[own], clicks=rows.clicks * weights[own])
-        self._judge, self._clicks = judge, None if clicks is None else (clicks, propensities)
+        self._rater, self._clicks = rater, None if clicks is None else (clicks, propensities)
         try:
-            return super().fit(X, y, qid, sample_weight=sample_weight)
+            return super().fit(X, y, qid, group=group, sample_weight=sample_weight, **unknown)
         finally:
-            for name in ("_judge", "_clicks"):
+            for name in ("_rater", "_clicks"):
                 self.__dict__.pop(name, None)  # the labelled rows of a pool are fitted to by a call of its own
 
     def positions(self) -> PositionEffects:
         """Return what positions do to clicks, as it was found; only a ranker that was fitted with position has it."""
         found = getattr(self, "position_effects_", None)
         if found is None:
-            raise DataError("this ranker was not fitted with position, so it knows of no position's effect")
+            raise DataError(
+                "this ranker was not fitted with position, so it has no position effects: give position to fit"
+            )
         return found
 
     def check_contrast(self, data: Labelled) -> None:
@@ -222,21 +302,23 @@ class QueryIntercepts(WeightedSum):
         note = (
             f"{self.n_comparisons_:,} {'comparisons' if self.position_effects_ is None else 'impressions'} in "
             f"{self.n_informative_:,} of {len(self.intercepts_):,} "
-            f"{'queries' if self.judge_ids_ is None else 'pairs of query and judge'}; loss {self.loss_:.6g}, "
+            f"{'queries' if self.rater_ids_ is None else 'pairs of query and rater'}; loss {self.loss_:.6g}, "
             f"gradient {self.gradient_norm_:.1e} after {self.n_iter_} steps{penalty}\n"
             "effect: coefficient times deviation within queries"
         )
         return Coefficients.of(self.feature_names_, self.coef_, self.standard_errors_, self.scale_, note)
 
     def _learn(self, data: Labelled) -> None:
-        groups, query_ids, judge_ids = _groups(data, self._judge)
+        groups, query_ids, rater_ids = _groups(data, self._rater)
         own = data._replace(queries=groups, query_ids=query_ids)
         if self._clicks is None:
-            chunks = chunked(own)
-            self.learn_chunks(partial(in_memory, chunks), len(chunks), int(own.grades.max()) + 1)
+            blocks, n_grades = blocks_of(own), int(own.grades.max()) + 1
+            self.take_missing(summed([block and ColumnSums.of(block.X) for block in blocks]))
+            likelihoods = [block and self.likelihood_of(n_grades)(block) for block in blocks]
+            self.learn_likelihood(BlockedLikelihood(likelihoods, self.l2), query_ids)
         else:
             self._learn_clicks(own, data.queries, *self._clicks)
-        self.judge_ids_ = judge_ids
+        self.rater_ids_ = rater_ids
 
     def _learn_clicks(self, data: Labelled, queries: Array, rows: ClickRows, propensities: Any) -> None:
         _check_size(data.X.shape[1])
@@ -263,28 +345,26 @@ class QueryIntercepts(WeightedSum):
         elif not found.converged:
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter, or give l2 > 0")
 
-    def learn_chunks(self, sums: Callable[[Callable[[Labelled], Any]], Sums], n_chunks: int, n_grades: int) -> None:
-        """Learn from sums over chunks of rows; `sums` takes what makes a chunk ready to be looked at."""
-        self.position_effects_ = None
-        n_features = len(self.feature_names_)
-        _check_size(n_features)
-        self._take_missing(sums(_column_sums)(lambda found, _: found, [None] * n_chunks))
+    def likelihood_of(self, n_grades: int) -> Callable[[Labelled], QueryLikelihood]:
+        """Return what makes the likelihood of a block of rows, without a penalty."""
         # order="low" is from the highest down, with grades and scores the other way round
-        ready = partial(prepared, self.fill_, self.feature_names_, n_grades, self.order == "low", self.n_jobs)
-        likelihood = ChunkedLikelihood(sums(ready), n_chunks, self.l2)
+        return partial(_likelihood, self.fill_, self.feature_names_, n_grades, self.order == "low", self.n_jobs)
+
+    def learn_likelihood(self, likelihood: BlockedLikelihood, query_ids: Array) -> None:
+        """Learn the coefficients of the largest likelihood."""
+        _check_size(likelihood.scale.size)
         with one_blas_thread():
-            found = minimise(likelihood, n_features, self.max_iter)
-        factors, facts = likelihood.factors, likelihood.facts
-        errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
+            found = minimise(likelihood, likelihood.scale.size, self.max_iter)
+        errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * likelihood.factors
         self.scale_ = likelihood.scale
-        self.coef_ = found.x * factors * (1.0 if self.order == "high" else -1.0)
+        self.coef_ = found.x * likelihood.factors * (1.0 if self.order == "high" else -1.0)
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        intercepts = np.concatenate(likelihood.intercepts)
+        intercepts = likelihood.intercepts()
         self.intercepts_ = intercepts if self.order == "high" else -intercepts[:, ::-1]
-        self.query_ids_, self.judge_ids_ = np.concatenate(facts.query_ids), None
+        self.query_ids_, self.rater_ids_, self.position_effects_ = query_ids, None, None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_, self.n_iter_ = found.gradient_norm, found.n_iter
-        self.n_comparisons_, self.n_informative_ = int(facts.n_comparisons), facts.n_informative
+        self.n_comparisons_, self.n_informative_ = int(likelihood.n_comparisons), likelihood.n_informative
         if not self.n_comparisons_:
             _warn("no query has documents of different grades: there is nothing to learn from, and all scores are 0")
         elif self.l2 == 0 and found.diverging:
@@ -297,7 +377,7 @@ class QueryIntercepts(WeightedSum):
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
 
     def _learned_state(self) -> dict[str, Any]:
-        ids = {"query_ids": self.query_ids_, "judge_ids": self.judge_ids_}
+        ids = {"query_ids": self.query_ids_, "rater_ids": self.rater_ids_}
         return (
             super()._learned_state()
             | {name: getattr(self, f"{name}_") for name in LEARNED}
@@ -311,22 +391,100 @@ class QueryIntercepts(WeightedSum):
         for name in LEARNED:
             setattr(self, f"{name}_", state[name])
         self.query_ids_ = _id_array(state["query_ids"])
-        self.judge_ids_ = None if state["judge_ids"] is None else _id_array(state["judge_ids"])
+        self.rater_ids_ = None if state["rater_ids"] is None else _id_array(state["rater_ids"])
         effects = state.get("position_effects")  # models of before had none
         self.position_effects_ = None if effects is None else PositionEffects.from_state(effects)
 
 
-def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:
-    """Number the rows' queries, or pairs of query and judge; return their query ids and judges, too."""
-    if judge is None:
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """What one feature counts for.
+
+    >>> bm25 = Coefficient("bm25", value=0.5, error=0.125, deviation=3.0)
+    >>> bm25.effect, bm25.z, round(bm25.p, 5)
+    (1.5, 4.0, 6e-05)
+    """
+
+    feature: str
+    value: float  # per unit of the feature
+    error: float  # standard error, NaN when the data do not determine this coefficient alone
+    deviation: float  # standard deviation of the feature within queries
+
+    @property
+    def effect(self) -> float:
+        """What one standard deviation of the feature adds to the score: comparable between features."""
+        return self.value * self.deviation
+
+    @property
+    def z(self) -> float:
+        return self.value / self.error if self.error else math.nan
+
+    @property
+    def p(self) -> float:
+        """The chance of so large a z if the true coefficient were 0."""
+        return math.erfc(abs(self.z) / math.sqrt(2))
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """A linear ranker's coefficients, the largest effect first."""
+
+    rows: tuple[Coefficient, ...]
+    note: str  # how they came about
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: Array, errors: Array, deviations: Array, note: str) -> Coefficients:
+        """Put them in order."""
+        columns = names, values.tolist(), errors.tolist(), deviations.tolist()
+        rows = [Coefficient(*row) for row in zip(*columns, strict=True)]
+        return cls(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
+
+    def __repr__(self) -> str:
+        return f"{plain_table(HEADER, self._cells())}\n{self.note}"
+
+    def _repr_html_(self) -> str:
+        largest = max((abs(row.effect) for row in self.rows), default=0.0)
+        rows: list[tuple[Content, ...]] = [
+            (*cells[:-1], Bar(row.effect, largest)) for row, cells in zip(self.rows, self._cells(), strict=True)
+        ]
+        return html_table(Table("", HEADER, tuple(rows), note=self.note))
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                row.feature,
+                f"{row.value:.4g}",
+                _shown(row.error, ".4g"),
+                _shown(row.z, ".2f"),
+                _shown(row.p, ".4f") if not row.p < 1e-4 else "<0.0001",
+                f"{row.effect:.4f}",
+            ]
+            for row in self.rows
+        ]
+
+
+def _shown(number: float, form: str) -> str:
+    return "-" if math.isnan(number) else format(number, form)
+
+
+def _groups(data: Labelled, rater: Any) -> tuple[Array, Array, Array | None]:
+    """Number the rows' queries, or pairs of query and rater; return their query ids and raters, too."""
+    if rater is None:
         return data.queries, data.query_ids, None
-    judges, judge_ids = query_index(check_column("judge", judge, data.queries.size))
-    groups, pairs = query_index(data.queries * judge_ids.size + judges)
-    return groups, data.query_ids[pairs // judge_ids.size], judge_ids[pairs % judge_ids.size]
+    raters, rater_ids = query_index(check_column("rater", rater, data.queries.size))
+    groups, pairs = query_index(data.queries * rater_ids.size + raters)
+    return groups, data.query_ids[pairs // rater_ids.size], rater_ids[pairs % rater_ids.size]
 
 
-def _column_sums(data: Labelled) -> ColumnSums:
-    return ColumnSums.of(data.X)
+def _likelihood(
+    fill: Array | None, names: tuple[str, ...], n_grades: int, turned: bool, n_jobs: int | None, data: Labelled
+) -> QueryLikelihood:
+    """Return the likelihood of a block of rows; turned: of grades the other way round."""
+    if fill is None:
+        check_present(data.X, names)
+    X = data.X if fill is None else fill_missing(data.X, fill)
+    grades = n_grades - 1 - data.grades if turned else data.grades
+    return QueryLikelihood(X, grades, data.queries, 0.0, n_jobs, data.weights, n_grades)
 
 
 def _check_size(n_features: int) -> None:

@@ -1,5 +1,5 @@
-"""A Reranker behind other libraries' interfaces: one thin file each, which loads its library when it is imported.
+"""A Reranker with the interfaces of other libraries, one thin file each, which imports its library.
 
-`pyterrier.py`, `rerankers.py`, `haystack.py`, `langchain.py`, `llama_index.py`; `documents.py` is what they share: from
-a text with metadata to a document that a Reranker takes, and from a result to metadata.
+`pyterrier.py`, `haystack.py`, `langchain.py`, `llama_index.py`; `documents.py` is shared: it converts texts with
+metadata to documents, and results to metadata.
 """

@@ -17,17 +17,17 @@ except ImportError as error:
 
 @component
 class RulerankRanker:
-    """Rerank the documents of a retriever; their meta then says the reasons.
+    """Rerank the documents of a retriever; adds contributions to their meta.
 
-    reranker: a rr.Reranker, or the path of a saved one, which is followed when it is replaced. Only a pipeline with a
-        path can be written to a file.
-    top_k: how many to keep; None keeps all.
-    text_field: the field that holds the content; the others are looked for in the meta.
-    by_id: take the texts of the index instead, by the documents' ids.
+    reranker: a rr.Reranker, or the path of a saved one, which is reloaded when it is replaced. Only a pipeline with a
+        path can be serialised.
+    top_k: maximum number of results; None: all.
+    text_field: the field with the content; the other fields come from the meta.
+    by_id: use the indexed documents of these ids instead.
 
     >>> import rulerank as rr
-    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
-    >>> ranks = RulerankRanker(rr.Reranker(rr.QueryIntercepts().fit(world)), top_k=1)
+    >>> data = rr.datasets.make_ranking(n_queries=20, n_features=2, seed=0)
+    >>> ranks = RulerankRanker(rr.Reranker(rr.QueryIntercepts().fit(data)), top_k=1)
     >>> documents = [
     ...     Document(content="Skimmed milk", meta={"bm25_body": 0.1, "bm25_title": 0.2}),
     ...     Document(content="Fresh milk", meta={"bm25_body": 0.9, "bm25_title": 0.8}),
@@ -61,15 +61,15 @@ class RulerankRanker:
         return {"documents": [replace(doc, score=about["score"], meta=doc.meta | {KEY: about}) for doc, about in kept]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as Haystack writes it to a file."""
+        """Return the component in the format of Haystack."""
         if self.path is None:
-            raise DataError("a component is written with the path of its model: save the reranker and give its path")
+            raise DataError("only a component with a path can be serialised: save the reranker and give its path")
         more = {name: getattr(self, name) for name in ("top_k", "text_field", "by_id", "n_reasons")}
         found: dict[str, Any] = default_to_dict(self, reranker=self.path, **more)
         return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RulerankRanker:
-        """Return the component that `to_dict` described."""
+        """Return the component from `to_dict`."""
         made: RulerankRanker = default_from_dict(cls, data)
         return made

@@ -15,18 +15,18 @@ except ImportError as error:
 
 
 class RulerankCompressor(BaseDocumentCompressor):
-    """Rerank the documents of a retriever; their metadata then say the score and the reasons.
+    """Rerank the documents of a retriever; adds score and contributions to their metadata.
 
-    reranker: a rr.Reranker, or the path of a saved one, which is followed when it is replaced.
-    top_n: how many to keep; None keeps all.
-    text_field: the field that holds page_content; the others are looked for in the metadata.
-    by_id: take the texts of the index instead, by the documents' ids.
+    reranker: a rr.Reranker, or the path of a saved one, which is reloaded when it is replaced.
+    top_n: maximum number of results; None: all.
+    text_field: the field with page_content; the other fields come from the metadata.
+    by_id: use the indexed documents of these ids instead.
 
-    `metadata["relevance_score"]` is the score, `metadata["rulerank"]` has rank, reasons and the model's version.
+    `metadata["relevance_score"]` is the score, `metadata["rulerank"]` has rank, reasons and model version.
 
     >>> import rulerank as rr
-    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
-    >>> compressor = RulerankCompressor(reranker=rr.Reranker(rr.QueryIntercepts().fit(world)), top_n=1)
+    >>> data = rr.datasets.make_ranking(n_queries=20, n_features=2, seed=0)
+    >>> compressor = RulerankCompressor(reranker=rr.Reranker(rr.QueryIntercepts().fit(data)), top_n=1)
     >>> documents = [
     ...     Document("Skimmed milk", metadata={"bm25_body": 0.1, "bm25_title": 0.2}),
     ...     Document("Fresh milk", metadata={"bm25_body": 0.9, "bm25_title": 0.8}),

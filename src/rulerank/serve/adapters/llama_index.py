@@ -15,17 +15,17 @@ except ImportError as error:
 
 
 class RulerankPostprocessor(BaseNodePostprocessor):
-    """Rerank the nodes of a retriever; their metadata then say the reasons, which no language model is shown.
+    """Rerank the nodes of a retriever; adds contributions to their metadata, excluded from prompts.
 
-    reranker: a rr.Reranker, or the path of a saved one, which is followed when it is replaced.
-    top_n: how many to keep; None keeps all.
-    text_field: the field that holds the node's text; the others are looked for in the metadata.
-    by_id: take the texts of the index instead, by the nodes' ids.
+    reranker: a rr.Reranker, or the path of a saved one, which is reloaded when it is replaced.
+    top_n: maximum number of results; None: all.
+    text_field: the field with the node's text; the other fields come from the metadata.
+    by_id: use the indexed documents of these ids instead.
 
     >>> import rulerank as rr
     >>> from llama_index.core.schema import TextNode
-    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
-    >>> reranks = RulerankPostprocessor(reranker=rr.Reranker(rr.QueryIntercepts().fit(world)), top_n=1)
+    >>> data = rr.datasets.make_ranking(n_queries=20, n_features=2, seed=0)
+    >>> reranks = RulerankPostprocessor(reranker=rr.Reranker(rr.QueryIntercepts().fit(data)), top_n=1)
     >>> nodes = [
     ...     NodeWithScore(node=TextNode(text="Skimmed milk", metadata={"bm25_body": 0.1, "bm25_title": 0.2})),
     ...     NodeWithScore(node=TextNode(text="Fresh milk", metadata={"bm25_body": 0.9, "bm25_title": 0.8})),
@@ -61,7 +61,7 @@ class RulerankPostprocessor(BaseNodePostprocessor):
 
 
 def _with_metadata(node: Any, new: dict[str, Any]) -> Any:
-    """Return a copy of a node that knows its reasons, and keeps them from prompts and embeddings."""
+    """Return a copy of a node with new metadata, excluded from prompts and embeddings."""
     changes: dict[str, Any] = {"metadata": node.metadata | {KEY: new}}
     for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
         before = getattr(node, name, [])

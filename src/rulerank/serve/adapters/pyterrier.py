@@ -1,4 +1,4 @@
-"""PyTerrier: a transformer that reranks, and learns, with the query of every row (pyterrier 1)."""
+"""PyTerrier: a transformer that trains and reranks (pyterrier 1)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulerank.core.parameters import shown
-from rulerank.core.words import listed
+from rulerank._util.parameters import shown
+from rulerank._util.words import listed
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.features.text_features import TextFeatures
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.serve.adapters.documents import AnyReranker, opened
 from rulerank.serve.reranker import CANDIDATES, Reranker, Result
+from rulerank.text.text_features import TextFeatures
 
 try:
     import pandas as pd
@@ -27,17 +27,16 @@ FEATURES = "features"  # PyTerrier's column of arrays
 
 
 class RulerankTransformer(pt.Estimator):
-    """Score and rank the documents of each query; `fit` learns first, and knows which query a row belongs to.
+    """Rerank the documents of each query; `fit` trains the ranker with query ids.
 
-    reranker: a rr.Reranker, the path of a saved one, or a ranker: fitted, or to be fitted by `fit`.
-    text_features: a fitted TextFeatures for a ranker. Documents are then texts: their fields, if the frame has columns
-        of these names, or the indexed ones by docno; a frame of queries alone is answered from the index.
-    feature_names: of the column `features`, by which reasons call them; f1, f2, ... unless given.
-    candidates: how many documents of the index a query is answered with.
-    n_reasons: how many reasons the column `reasons` has; 0: no such column.
+    reranker: a rr.Reranker, the path of a saved one, or a ranker, fitted or not.
+    text_features: a fitted TextFeatures for a ranker. Documents are then texts: columns of the frame, or indexed
+        documents by docno; for a frame with queries only, candidates come from the index.
+    feature_names: of the column `features`, for contributions; by default f1, f2, ...
+    candidates: number of candidates from the index.
+    n_reasons: number of contributions in the column `reasons`; 0: no such column.
 
-    Without TextFeatures, features come in the column `features`, as pipelines with ** make it, or in columns of their
-    names.
+    Without TextFeatures, features come from the column `features`, as from pipelines with **, or from columns by name.
 
     >>> import rulerank as rr
     >>> results = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": ["a", "b", "a", "c"], "score": [4, 3, 2, 1]})
@@ -69,9 +68,9 @@ class RulerankTransformer(pt.Estimator):
             self.reranker = Reranker(self.ranker, text_features)
 
     def fit(self, topics_or_res_tr: Any, qrels_tr: Any, topics_or_res_va: Any = None, qrels_va: Any = None) -> Self:
-        """Learn from results, or topics where there are TextFeatures, and qrels; what is not judged counts as grade 0.
+        """Train on results (or topics, with TextFeatures) and qrels; unjudged documents get grade 0.
 
-        Validation data goes to rankers whose fit takes `vali`.
+        Validation data is passed to rankers whose fit takes `vali`.
         """
         if self.ranker is None:
             raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")
@@ -82,7 +81,7 @@ class RulerankTransformer(pt.Estimator):
         return self
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the results with new scores and ranks, in the order in which they came."""
+        """Return the results with new scores and ranks, in the given order."""
         if self.reranker is None:
             raise DataError(f"the ranker {self.ranker!r} is not fitted: call fit(results, qrels) first")
         reranker, has_docs = self.reranker.current(), "docno" in inp.columns
@@ -108,7 +107,7 @@ class RulerankTransformer(pt.Estimator):
         return pt.model.add_ranks(out)
 
     def transform_outputs(self, inp_cols: list[str]) -> list[str]:
-        """Return the columns of what `transform` gives, for PyTerrier's inspection of pipelines."""
+        """Return the output columns of `transform`, for PyTerrier's inspection of pipelines."""
         new = ["docno", "score", *(["reasons"] if self.n_reasons else []), "rank"]
         return [*inp_cols, *(name for name in new if name not in inp_cols)]
 
@@ -116,7 +115,7 @@ class RulerankTransformer(pt.Estimator):
         return f"RulerankTransformer({self.reranker or self.ranker!r})"
 
     def _docs(self, reranker: Reranker, frame: pd.DataFrame) -> Any:
-        """Return the documents of one query as the reranker takes them."""
+        """Return the documents of one query for the reranker."""
         if reranker.features is not None:
             fields = [field.name for field in reranker.features.fields_ if field.name in frame.columns]
             if not fields:
@@ -138,7 +137,7 @@ class RulerankTransformer(pt.Estimator):
         }
         parts = [self._features_of(frame.iloc[rows]) for rows in _by_query(frame)]
         if not parts:
-            raise DataError("fit needs results to learn from: got none")
+            raise DataError("fit needs results: got none")
         data = Dataset.concat(parts)
         pairs = zip(data.qid, data.docid if data.docid is not None else (), strict=True)
         return replace(data, y=np.array([grade.get(pair, 0) for pair in pairs], dtype=np.int16))
@@ -169,7 +168,7 @@ def _by_query(frame: pd.DataFrame) -> list[Array]:
 
 
 def _matrix(frame: pd.DataFrame) -> Array:
-    """Return the arrays of the column `features` as rows, float32 as in a Dataset: `fit` saw the same numbers."""
+    """Return the arrays of the column `features` as rows, float32 as in a Dataset."""
     try:
         with np.errstate(over="ignore"):
             return np.stack([np.atleast_1d(np.asarray(one, dtype=np.float32)) for one in frame[FEATURES]])

@@ -1,8 +1,8 @@
-"""Reranking over HTTP (the extra `serve`), over what `rulerank/web` offers.
+"""Reranking over HTTP (the extra `serve`), built on `rulerank/web`.
 
-`app.py` is the table of what can be asked, put together with counts and the page; `ranking.py` reads the documents
-of a request and answers. `workers.py` runs it in several processes.
-From outside: `create_app` and `run`, after `check_packages`.
+`app.py` has the endpoints, metrics and the page; `ranking.py` reads the documents of a request and ranks them;
+`workers.py` runs several processes.
+Entry points: `create_app` and `run`, after `check_packages`.
 """
 
 from rulerank import web
@@ -11,5 +11,5 @@ PACKAGES = ("starlette", "uvicorn", "jinja2", "msgspec", "prometheus_client")
 
 
 def check_packages() -> None:
-    """Name the first package of the service that is not installed."""
+    """Raise an error that names the first missing package."""
     web.check_packages("serve", PACKAGES)

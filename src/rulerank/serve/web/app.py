@@ -1,8 +1,8 @@
-"""The service as one application: a table of endpoints, threads that answer, counts and the page, behind one guard.
+"""The service: endpoints, worker threads, metrics and the page, behind one guard.
 
-Counts for Prometheus are of all workers together: whichever is asked, the answer is the same. Where several processes
-answer, `prometheus_client` keeps the counts of each in a file of the folder that PROMETHEUS_MULTIPROC_DIR names, which
-must be set before it is loaded: `cli/serve.py` does so. The counts of a worker that died stay: they never fall.
+Metrics for Prometheus sum over all workers. With several processes, `prometheus_client` keeps the metrics of each in a
+file of the folder PROMETHEUS_MULTIPROC_DIR, which must be set before it is imported: `cli/serve.py` does so. The counts
+of a worker that died are kept.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from rulerank.web.security import Guard, Tokens
 
 API = ("/rank", "/explain", "/search", "/healthz", "/metrics", "/openapi.json")
 BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds
-N_THREADS = 4  # at work at once: more would only wait for each other
-MOST_WAITING = 200  # requests; the next one is better sent elsewhere
+N_THREADS = 4  # more would only wait for each other
+MOST_WAITING = 200  # requests; further ones are refused
 HERE = Path(__file__).parent
 PAGES = Pages(HERE, "To the page")
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 Rank = Annotated[int, Meta(ge=1)]
 RESULT = {
-    "id": str, "rank": Rank, "score": float, "today": Rank | None,
+    "id": str, "rank": Rank, "score": float, "baseline_rank": Rank | None,
     "features": dict[str, float | str | None] | UnsetType, "reasons": list[Reason] | UnsetType,
 }  # fmt: skip
 ANSWER = {"query": str | None, "version": str, "n_docs": int}
@@ -53,14 +53,14 @@ FOUND = many(record("Found", **RESULT, title=str | None, text=str | None, url=st
 WHY = {"version": str, "lines": list[str], "digits": int, "explanation": dict[str, Any]}
 HEALTH = {
     "status": Literal["ok"], "model": record("Model", version=str, method=str, file=str | None, since=str),
-    "problem": str | None, "features": list[str], "today": str, "documents": int | None, "worker": int,
+    "problem": str | None, "features": list[str], "baseline": str, "documents": int | None, "worker": int,
     "started": str, "uptime_seconds": float,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request may ask for."""
+    """Limits per request."""
 
     documents: int = 1000
     seconds: float = 10.0
@@ -68,15 +68,15 @@ class Limits:
 
 
 class WorkThreads:
-    """Threads that answer: who asks when too many wait is told so at once, who waits too long, then."""
+    """Worker threads; refuses requests if too many wait, and those that take too long."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.n_waiting = 0
-        self._threads: ThreadPoolExecutor | None = None  # made when used: processes that are forked have no threads
+        self._threads: ThreadPoolExecutor | None = None  # created on use: forked processes have no threads
 
     async def do(self, task: Callable[[], bytes]) -> bytes:
-        """Do a task in a thread, or refuse it when there are too many or it takes too long."""
+        """Run a task in a thread, or refuse it."""
         if self.n_waiting >= MOST_WAITING:
             message = f"{MOST_WAITING} requests are waiting already: try again soon"
             raise RequestError(503, "busy", message, {"Retry-After": "1"})
@@ -87,7 +87,7 @@ class WorkThreads:
             async with asyncio.timeout(self.seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, task)
         except TimeoutError:
-            took = f"the answer took longer than {self.seconds:g} s: ask for fewer documents, or start with --timeout"
+            took = f"the request took longer than {self.seconds:g} s: send fewer documents, or increase --timeout"
             raise RequestError(504, "timed_out", took) from None
         finally:
             self.n_waiting -= 1
@@ -95,7 +95,7 @@ class WorkThreads:
 
 @dataclass(frozen=True)
 class ServiceEndpoint(Endpoint):
-    """What is called with which values, in the threads of the service."""
+    """An endpoint that runs in the worker threads."""
 
     most_bytes: int = 0
     threads: WorkThreads = field(kw_only=True)
@@ -105,35 +105,34 @@ class ServiceEndpoint(Endpoint):
 
 
 class Metrics:
-    """What has happened, of all workers."""
+    """Metrics of all workers."""
 
     def __init__(self) -> None:
         own = self._registry = CollectorRegistry()
         self.worker, self.since, self._version = 0, 0.0, ""
-        about = "From a request's head to the end of its answer."
+        about = "Seconds from the start of a request to the end of its response."
         self.requests = Counter("rulerank_requests", "Requests answered.", ["route", "status"], registry=own)
         self.seconds = Histogram("rulerank_request_seconds", about, ["route"], buckets=BOUNDS, registry=own)
         self.documents = Counter("rulerank_documents_scored", "Documents scored.", registry=own)
-        about = "New models taken over, of each worker."
-        self.reloads = Counter("rulerank_model_reloads", about, registry=own)
-        about = "New model files that could not be used, of each worker."
+        self.reloads = Counter("rulerank_model_reloads", "New models loaded, per worker.", registry=own)
+        about = "New model files that could not be loaded, per worker."
         self.failed_reloads = Counter("rulerank_model_failed_reloads", about, registry=own)
-        about = "Requests that are being answered."
+        about = "Requests in progress."
         self.in_work = Gauge("rulerank_requests_in_work", about, registry=own, multiprocess_mode="livesum")
-        about = "The model that each worker ranks with."
+        about = "The model of each worker."
         self._info = Gauge("rulerank_model_info", about, ["worker", "version"], registry=own,
                            multiprocess_mode="livemostrecent")  # fmt: skip
-        about = "When each worker took its model, since 1970."
+        about = "Unix time at which each worker loaded its model."
         self._since = Gauge("rulerank_model_since_seconds", about, ["worker"], registry=own,
                             multiprocess_mode="livemostrecent")  # fmt: skip
 
     def begin(self, worker: int, version: str) -> None:
-        """Count for a worker, with the model it starts with."""
+        """Start a worker with a model."""
         self.worker = worker
         self.uses(version)
 
     def uses(self, version: str) -> None:
-        """Note the model that the worker ranks with from now on."""
+        """Record the model of the worker."""
         if self._version:
             self._info.labels(self.worker, self._version).set(0)
         self.since, self._version = time.time(), version
@@ -141,7 +140,7 @@ class Metrics:
         self._since.labels(self.worker).set(self.since)
 
     def to_text(self) -> str:
-        """Return all counts in the text format of Prometheus."""
+        """Return all metrics in the text format of Prometheus."""
         registry = self._registry
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             registry = CollectorRegistry()
@@ -151,7 +150,7 @@ class Metrics:
 
 
 class CountedApp:
-    """An application whose every answer is counted, refusals too."""
+    """Counts every response of an application, refusals too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -179,7 +178,7 @@ class CountedApp:
 
 
 def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Limits) -> list[ServiceEndpoint]:
-    """Return everything the API can do; without an index there is nothing to search."""
+    """Return the endpoints; /search needs an index."""
     threads, texts = WorkThreads(limits.seconds), service.reranker.features is not None
     types = value_types(limits.documents, texts)
     found: list[tuple[str, str, Callable[..., Any], Any]] = [
@@ -188,20 +187,23 @@ def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Li
         ("GET", "/healthz", health, HEALTH),
     ]  # fmt: skip
     if texts:
-        found.append(("GET", "/search", service.search, ANSWER | {"results": FOUND, "today": FOUND}))
+        found.append(("GET", "/search", service.search, ANSWER | {"results": FOUND, "baseline": FOUND}))
     return [ServiceEndpoint(*one, types, most_bytes=limits.body, threads=threads) for one in found]
 
 
 def describe_service(table: list[ServiceEndpoint], *, has_token: bool) -> Schema:
     """Return the OpenAPI 3.1 description of the service."""
-    about = "Ranks documents with a model, and says why."
-    refusals = REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The answer took too long."}
+    about = "Ranks documents with a model, and explains the ranking."
+    refusals = REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The request took too long."}
     found = describe(table, title="rulerank serve", about=about, refusals=refusals, has_token=has_token)
     refused = found["paths"]["/healthz"]["get"]["responses"]
-    counts = {"description": "Its text format.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    counts = {
+        "description": "Metrics in the text format of Prometheus.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
     found["paths"]["/metrics"] = {
         "get": {
-            "summary": "Counts for Prometheus, of all workers together.",
+            "summary": "Return metrics for Prometheus, of all workers together.",
             "operationId": "get_metrics",
             "parameters": [],
             "responses": {"200": counts, "401": refused["401"], "403": refused["403"]},
@@ -219,8 +221,7 @@ def create_app(
 ) -> CountedApp:
     """Return the ASGI application that ranks with a reranker.
 
-    token: what every request must bring; None only where nobody else can connect, since the guard then admits requests
-        to 127.0.0.1 and localhost alone.
+    token: the secret that every request must send. None: only requests to 127.0.0.1 and localhost are accepted.
     """
     if metrics is None:
         metrics = Metrics()
@@ -230,7 +231,7 @@ def create_app(
     began = time.time()
 
     def health() -> dict[str, Any]:
-        """Tell whether all is well, and with which model."""
+        """Return the state of the service and its model."""
         model = reranker.current()
         return {
             "status": "ok",
@@ -242,7 +243,7 @@ def create_app(
             },
             "problem": reranker.problem,
             "features": list(model.feature_names),
-            "today": today_of(model),
+            "baseline": baseline_of(model),
             "documents": service.n_documents,
             "worker": metrics.worker,
             "started": moment(began),
@@ -266,7 +267,7 @@ def create_app(
         return PAGES.render(
             "try",
             texts=model.features is not None,
-            today=today_of(model),
+            baseline=baseline_of(model),
             method=type(model.ranker).__name__,
             n_documents=service.n_documents,
             most=limits.documents,
@@ -281,15 +282,15 @@ def create_app(
     return CountedApp(Guard(app, tokens=tokens, refuse=PAGES.refuse, command="serve", api=API), metrics)
 
 
-def today_of(model: Reranker) -> str:
-    """Return in words what today's ranking is."""
-    if model.today is not None:
-        return str(model.today)
-    return "BM25" if model.features is not None else "the order in which documents come"
+def baseline_of(model: Reranker) -> str:
+    """Return the baseline ranking in words."""
+    if model.baseline is not None:
+        return str(model.baseline)
+    return "BM25" if model.features is not None else "the given order"
 
 
 def moment(seconds: float) -> str:
-    """Return a time as ISO 8601 writes it.
+    """Return a Unix time in ISO 8601.
 
     >>> moment(0)
     '1970-01-01T00:00:00+00:00'

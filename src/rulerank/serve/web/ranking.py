@@ -1,6 +1,6 @@
-"""What the service can do: requests as values in, answers as plain values out, each from one model.
+"""The requests of the service: rank, search and explain, each with one model.
 
-The documents of a request are ids of the index, texts, or ready features; all of one kind, checked before any work.
+The documents of a request are ids of the index, texts, or features; all of one kind, checked first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rulerank.web.requests import MAX_TEXT, RequestError, text, whole
 
 LONGEST_VECTOR = 10_000
 MOST_FEATURES = 10_000
-N_REASONS = 3  # short ones, of each document
+N_REASONS = 4  # contributions per document
 MOST_LINES = 8  # of an explanation in sentences
 
 Payload = dict[str, Any]
@@ -32,14 +32,14 @@ Vector = Annotated[list[Annotated[float, Meta(gt=-1e38, lt=1e38)]], Meta(min_len
 
 
 class FeatureDocument(Struct, forbid_unknown_fields=True):
-    """A document by its features: by name, or a list in the order of `feature_names`."""
+    """A document with features: by name, or a list in the order of `feature_names`."""
 
     features: Features | Row
     id: Id | UnsetType = UNSET
 
 
 class AnyDocument(Struct, forbid_unknown_fields=True):
-    """A document by its features or by its texts."""
+    """A document with features or texts."""
 
     fields: Fields | UnsetType = UNSET
     features: Features | Row | UnsetType = UNSET
@@ -47,42 +47,44 @@ class AnyDocument(Struct, forbid_unknown_fields=True):
 
 
 def value_types(most: int, texts: bool) -> dict[str, Any]:
-    """Return what the values of requests may be; most: documents of one; texts: there is an index."""
-    rows = 'features: {"id": "d1", "features": {"bm25": 2.5}}, null where a value is missing'
-    about = f"The documents to rank, by their {rows}."
+    """Return the types of request values; most: documents per request; texts: there is an index."""
+    rows = 'features: {"id": "d1", "features": {"bm25": 2.5}}, null for missing values'
+    about = f"The documents to rank, with {rows}."
     if texts:
         about = (
-            'The documents to rank: ids of the index; texts, {"id": "d1", "fields": {"title": "..."}}; or ready '
-            f"{rows}. Without them, the best of the index by BM25."
+            'The documents to rank: ids of the index; texts, {"id": "d1", "fields": {"title": "..."}}; or '
+            f"{rows}. Default: the top documents of the index by BM25."
         )
     item = Id | AnyDocument if texts else FeatureDocument
-    names = 'The features whose values documents have as lists, {"id": "d1", "features": [2.5, null]}, in order.'
+    names = 'Names for features in lists, in order: {"id": "d1", "features": [2.5, null]}.'
     types = {
         "documents": Annotated[list[item], Meta(min_length=1, max_length=most, description=about)],  # type: ignore[valid-type]
         "feature_names": Annotated[list[Id], Meta(min_length=1, max_length=MOST_FEATURES, description=names)],
-        "query": text("The query's words; not needed where documents come with their features."),
-        "q": text("The query's words."),
+        "query": text("The text of the query; optional if documents have features."),
+        "q": text("The text of the query."),
         "doc": text("The id of the document to explain."),
         "versus": text("The id of another document to compare it with."),
-        "top": whole("How many documents to answer, the best ones [10].", 1, most),
-        "reasons": Annotated[bool, Meta(description="Say of each document what its score is made of [false].")],
-        "features": Annotated[bool, Meta(description="Answer the features of each document, too [false].")],
+        "top": whole("Number of results [default: 10].", 1, most),
+        "reasons": Annotated[bool, Meta(description="Return the contributions to each score [default: false].")],
+        "features": Annotated[bool, Meta(description="Return the features of each document [default: false].")],
     }
     if texts:
-        types["candidates"] = whole("How many documents of the index are candidates, the best by BM25 [100].", 1, most)
-        about = "The query's vectors by field, where the index has fields of vectors."
+        types["candidates"] = whole("Number of candidates from the index, by BM25 [default: 100].", 1, most)
+        about = "The vectors of the query by field, for vector fields of the index."
         types["vectors"] = Annotated[dict[str, Vector], Meta(description=about)]
     return types
 
 
 def read_documents(given: Sequence[Any] | None, names: Sequence[str] | None) -> tuple[Any, list[str]]:
-    """Return the documents of a request as a Reranker takes them, and their ids; or name the one that is unlike.
+    """Return the documents of a request for a Reranker, and their ids; refuse documents of different kinds.
 
-    names: of features that come in lists.
+    names: of features in lists.
     """
     kinds = [kind_of(place, doc) for place, doc in enumerate(given or ())]
     if (kinds[:1] == ["a list of features"]) != (names is not None):
-        raise bad("feature_names", "feature_names and documents whose features are lists of numbers must come together")
+        raise bad(
+            "feature_names", "feature_names is needed for, and only for, documents with features as lists of numbers"
+        )
     if given is None:
         return None, []
     ids = [doc if isinstance(doc, str) else doc.id or str(place) for place, doc in enumerate(given)]
@@ -90,9 +92,9 @@ def read_documents(given: Sequence[Any] | None, names: Sequence[str] | None) -> 
     for place, (kind, one) in enumerate(zip(kinds, ids, strict=True)):
         field, before = f"documents[{place}]", first.setdefault(one, place)
         if kind != kinds[0]:
-            raise bad(field, f"{field} must have what documents[0] has, {kinds[0]}: got {kind}")
+            raise bad(field, f"{field} must be given by {kinds[0]}, like documents[0]: got {kind}")
         if before != place:
-            raise bad(field, f"{field} must be another id than documents[{before}]: got {one!a:.60}")
+            raise bad(field, f"{field} must have a different id from documents[{before}]: got {one!a:.60}")
     if kinds[0] == "an id":
         return ids, ids
     if names is not None:
@@ -107,16 +109,16 @@ def kind_of(place: int, doc: str | FeatureDocument | AnyDocument) -> str:
         return "an id"
     fields = getattr(doc, "fields", UNSET)
     if (doc.features is UNSET) == (fields is UNSET):
-        raise bad(f"documents[{place}]", f"documents[{place}] must hold either fields or features")
+        raise bad(f"documents[{place}]", f"documents[{place}] must have either fields or features")
     return "fields" if doc.features is UNSET else "a list of features" if isinstance(doc.features, list) else "features"
 
 
 def table_of(rows: list[list[float | None]], ids: list[str], names: Sequence[str]) -> Dataset:
-    """Return features that came as lists, with their names."""
+    """Return features given as lists, with their names."""
     place = next((place for place, row in enumerate(rows) if len(row) != len(names)), None)
     if place is not None:
         field = f"documents[{place}].features"
-        raise bad(field, f"{field} must be as many numbers as feature_names has, {len(names)}: got {len(rows[place])}")
+        raise bad(field, f"{field} must have {len(names)} numbers, like feature_names: got {len(rows[place])}")
     with np.errstate(over="ignore"):
         X = np.array(rows, dtype=np.float32)
     qid, docid = np.zeros(len(X), dtype=np.int64), np.array(ids, dtype=object)
@@ -131,19 +133,19 @@ def bad(field: str, message: str, code: str = "bad_value") -> RequestError:
 
 
 class Service:
-    """A reranker as HTTP sees it; one without texts ranks documents that come with ready features."""
+    """A reranker over HTTP; without text features it ranks documents with features."""
 
     def __init__(
         self,
         reranker: Reranker | WatchedReranker,
-        scored: Callable[[int], None] = lambda n_docs: None,  # is told how many documents each answer took
+        scored: Callable[[int], None] = lambda n_docs: None,  # called with the number of documents of each request
     ) -> None:
         self.reranker = reranker
         self.scored = scored
 
     @property
     def n_documents(self) -> int | None:
-        """How many documents the index holds; None: there is no index."""
+        """Number of documents in the index; None without an index."""
         features = self.reranker.features
         return None if features is None else int(features.ids_.size)
 
@@ -158,23 +160,23 @@ class Service:
         candidates: int = CANDIDATES,
         vectors: Any = None,
     ) -> Payload:
-        """Rank documents: the best first."""
+        """Rank documents, best first."""
         model, docs = self.reranker.current(), read_documents(documents, feature_names)[0]
         found = self._ranked(model, query, docs, top, candidates, vectors)
-        results = [_result(result, reasons=reasons, features=features) for result in found]
+        results = [result.to_dict(features=features, n_reasons=N_REASONS if reasons else 0) for result in found]
         return {"query": query, "version": model.version, "n_docs": found.n_docs, "results": results}
 
     def search(self, q: str, top: int = 10, reasons: bool = False, candidates: int = CANDIDATES) -> Payload:
-        """Search the index: today's ranking and the model's, side by side."""
+        """Search the index; returns the ranking of the model and the baseline ranking."""
         model = self.reranker.current()
         found = self._ranked(model, q, None, None, candidates, None)
-        first = sorted(found, key=lambda result: result.today or 0)
+        first = sorted(found, key=lambda result: result.baseline_rank or 0)
         return {
             "query": q,
             "version": model.version,
             "n_docs": found.n_docs,
-            "results": [_result(result, reasons=reasons) | _texts(result) for result in found[:top]],
-            "today": [_result(result) | _texts(result) for result in first[:top]],
+            "results": [_shown(result, N_REASONS if reasons else 0) for result in found[:top]],
+            "baseline": [_shown(result, 0) for result in first[:top]],
         }
 
     def explain(
@@ -189,10 +191,10 @@ class Service:
         """Explain the score of a document, or why it ranks above or below another one."""
         model, (docs, ids) = self.reranker.current(), read_documents(documents, feature_names)
         if versus == doc:
-            raise bad("versus", "versus must be another document than doc")
+            raise bad("versus", "versus must be a different document from doc")
         for name, one in (("doc", doc), ("versus", versus)):
             if docs is not None and one is not None and one not in ids:
-                raise bad(name, f"{name} must be the id of one of the documents: there is none {one!a:.60}")
+                raise bad(name, f"{name} must be the id of one of the documents: got {one!a:.60}")
         self._check(model, query, docs)
         try:
             why = model.explain(query or "", doc, versus, docs, vectors=vectors)
@@ -216,26 +218,19 @@ class Service:
     def _check(self, model: Reranker, query: str | None, docs: Any) -> None:
         """Refuse a request that lacks its documents or its query."""
         if docs is None and model.features is None:
-            raise bad("documents", "the request must hold documents with their features", "missing_value")
+            raise bad("documents", "documents is missing: the documents to rank, with their features", "missing_value")
         ready = isinstance(docs, Dataset) or (docs is not None and isinstance(docs[0], dict) and "features" in docs[0])
         if query is None and not ready:
-            raise bad("query", "the request must hold query: the words by which texts are ranked", "missing_value")
+            raise bad("query", "query is missing: the text of the query", "missing_value")
 
 
 def _refusal(error: DataError, field: str) -> RequestError:
-    message = str(error).replace("give docs,", "give documents,")  # as the field is called here
+    message = str(error).replace("give docs,", "give documents,")  # the name of the field in requests
     return bad(field, message, "not_possible")
 
 
-def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:
-    found: Payload = {"id": result.id, "rank": result.rank, "score": result.score, "today": result.today}
-    if features:
-        found["features"] = result.features
-    if reasons:
-        found["reasons"] = result.top_reasons(N_REASONS)
-    return found
-
-
-def _texts(result: Result) -> Payload:
-    shown = {name: (result.document or {}).get(name) for name in ("title", "text", "url")}
-    return {name: None if value is None else str(value)[:400] for name, value in shown.items()}
+def _shown(result: Result, n_reasons: int) -> Payload:
+    """Return a result with the texts of its document."""
+    texts = {name: (result.document or {}).get(name) for name in ("title", "text", "url")}
+    cut = {name: None if value is None else str(value)[:400] for name, value in texts.items()}
+    return result.to_dict(features=False, n_reasons=n_reasons) | cut

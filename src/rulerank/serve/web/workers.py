@@ -1,9 +1,9 @@
-"""Processes that answer: one, or several that uvicorn's supervisor runs and replaces, and what ends them.
+"""Worker processes: one, or several under uvicorn's supervisor.
 
-uvicorn would start each worker afresh, and each would load model and index by itself. Ours are forked from a process
-that has loaded everything, so that the index lies in memory once. All accept from one socket. SIGTERM or Ctrl-C: no new
-connections, what has begun is answered, then the end. A worker that dies is replaced; workers whose parent has died end
-by themselves, so that the port is free for the next start.
+uvicorn would start each worker from scratch, with its own copy of model and index. Ours are forked from a process that
+has loaded them, so that they are in memory once. All accept from one socket. On SIGTERM or Ctrl-C they accept no new
+connections, finish open requests and stop. A worker that dies is replaced; workers whose parent has died stop, so that
+the port is free again.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.web.app import Metrics
 from rulerank.web.server import SIGNALS, Server, make_server
 
-LOOK_SECONDS = 0.2  # between two looks at the model file where nobody asks
-MOST_QUICK_DEATHS = 5  # of workers that never gave a sign of life; so many in a row are no accident
-SWITCH_SECONDS = 0.001  # threads change places sooner than Python's 5 ms: an answer is made in one or two
-HANG_SECONDS = 30  # without a sign of life, after which a worker is replaced; machines may be busy
+LOOK_SECONDS = 0.2  # between two checks of the model file
+MOST_QUICK_DEATHS = 5  # in a row, of workers that never answered a ping; then give up
+SWITCH_SECONDS = 0.001  # shorter than Python's 5 ms: a request takes 1 to 2 ms
+HANG_SECONDS = 30  # without a ping, after which a worker is replaced
 
-Prepare = Callable[[int], ASGIApp]  # the application of a worker, made in its own process
+Prepare = Callable[[int], ASGIApp]  # creates the application of a worker, in its process
 
 
 def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
-    """Look at the model file for ever, in a thread, and note what changes."""
+    """Check the model file for ever, in a thread, and count changes."""
     version, problem = reranker.version, reranker.problem
     while True:
         time.sleep(LOOK_SECONDS)
@@ -48,7 +48,7 @@ def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
             metrics.reloads.inc()
         if trouble is not None and trouble != problem:
             metrics.failed_reloads.inc()
-            print(f"the new model is not used: {trouble}", file=sys.stderr, flush=True)
+            print(f"the new model was not loaded: {trouble}", file=sys.stderr, flush=True)
         version, problem = now, trouble
 
 
@@ -61,8 +61,8 @@ def run(
     metrics: Metrics,
     ready: Callable[[], None],
 ) -> int:
-    """Answer requests until SIGTERM or Ctrl-C, and return the exit code; `ready` is called at the beginning."""
-    gc.freeze()  # what is loaded stays: nobody looks through it again, and forked processes go on sharing it
+    """Serve until SIGTERM or Ctrl-C, and return the exit code; calls `ready` at the start."""
+    gc.freeze()  # keeps the garbage collector off loaded objects, so that forked processes share them
     sys.setswitchinterval(SWITCH_SECONDS)
     watch = threading.Thread(target=follow, args=(reranker, metrics), daemon=True)
     if n_workers == 1:
@@ -71,7 +71,7 @@ def run(
         server.run(sockets=[listening])
         return 0
     if not hasattr(os, "fork"):
-        raise DataError("--workers above 1 needs a system that can fork: start several services on other ports")
+        raise DataError("--workers above 1 needs a system with fork: start several services on different ports")
 
     def make(number: int) -> Server:
         server = make_server(prepare(number), grace)
@@ -92,23 +92,23 @@ class Worker(Process):
         self.process = multiprocessing.get_context("fork").Process(target=self.target, args=(sockets,))  # type: ignore[assignment]
 
     def start(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the child would end by them
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the child has its own handlers
         super().start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer until a signal, or until the parent is gone."""
-        for number in SIGNALS:  # until the server takes them, they end the process as usual
+        """Serve until a signal, or until the parent has died."""
+        for number in SIGNALS:  # the default, until the server installs its handlers
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         self._server = self.make()
         threading.Thread(target=self.end_with_parent, daemon=True).start()
         super().target(sockets)
         sys.stderr.flush()
-        os._exit(0)  # an answer that nobody waits for any more may still be in the making
+        os._exit(0)  # without waiting for threads of abandoned requests
 
     def ping(self, timeout: float = HANG_SECONDS) -> bool:
-        """Tell whether the worker gives a sign of life; one that ends meanwhile is not waited for."""
+        """Return whether the worker answers; does not wait for one that has ended."""
         self.parent_conn.send(b"ping")
         if self.parent_conn in wait([self.parent_conn, self.process.sentinel], timeout):
             self.parent_conn.recv()
@@ -123,7 +123,7 @@ class Worker(Process):
 
 
 class Workers(Multiprocess):
-    """uvicorn's supervisor of forked workers; gives up when they die as soon as they start."""
+    """uvicorn's supervisor with forked workers; gives up if they die at the start."""
 
     processes: list[Worker]  # type: ignore[assignment]
 
@@ -163,26 +163,26 @@ class Workers(Multiprocess):
             mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
             self.n_quick_deaths += not worker.has_answered
             if self.n_quick_deaths == MOST_QUICK_DEATHS:
-                print(f"error: workers end as soon as they start, {MOST_QUICK_DEATHS} in a row", file=sys.stderr)
+                print(f"error: {MOST_QUICK_DEATHS} workers in a row died at the start", file=sys.stderr)
                 self.failed = True
                 self.should_exit.set()
             else:
-                print(f"worker {number} has died and is replaced", file=sys.stderr, flush=True)
-                self.reranker.refresh()  # so that it starts with the model of now
+                print(f"worker {number} died and is replaced", file=sys.stderr, flush=True)
+                self.reranker.refresh()  # so that it starts with the current model
                 self.processes[number] = self.started(number)
 
     def join_all(self) -> None:
-        """Wait for all workers, and insist when they do not end."""
+        """Wait for all workers, and kill those that do not stop."""
         last = time.monotonic() + self.grace + 2
         for worker in self.processes:
             worker.process.join(max(0.0, last - time.monotonic()))
             worker.process.kill()
 
     def handle_hup(self) -> None:
-        """Stop when the terminal is closed; the model file is followed anyway."""
+        """Stop when the terminal is closed; a reload is not needed."""
         self.should_exit.set()
 
     def handle_ttin(self) -> None:
-        """Keep to the number of workers."""
+        """Keep the number of workers."""
 
     handle_ttou = handle_ttin

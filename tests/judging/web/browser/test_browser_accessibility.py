@@ -28,7 +28,7 @@ def pool():
 
 @pytest.fixture
 def served(serve, pool):
-    """A site on which two raters have judged, a model was trained and duels can be fought."""
+    """A site on which two raters have judged, a model was trained and can be compared with the baseline."""
     served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES), lists=ListChoices(3))
     for place, query in enumerate(pool.queries[:6]):
         for row in pool.rows_of(query)[:4]:
@@ -92,13 +92,13 @@ def test_axe_finds_nothing_on_any_page(served, visit):
         page.keyboard.press(key)
     page.wait_for_selector("#finished")
     check(window, "list, judged")
-    page.goto(f"{served.url}duels")
+    page.goto(f"{served.url}side-by-side")
     page.wait_for_selector("#main[data-state=ready]")
-    check(window, "duels")
+    check(window, "side-by-side")
     page.goto(f"{served.url}disputes")
     page.wait_for_selector("#disputes[data-state=ready]")
     check(window, "disputes")
-    for name in ("labels", "overview", "lead", "queries", "nothing"):
+    for name in ("labels", "overview", "admin", "queries", "nothing"):
         answer = page.goto(f"{served.url}{name}")
         check(window, name)
         assert answer.status == (404 if name == "nothing" else 200)
@@ -107,11 +107,11 @@ def test_axe_finds_nothing_on_any_page(served, visit):
     window.problems.clear()  # the page that is not there is in red
 
 
-@pytest.mark.parametrize("name", ["one", "list", "duels", "disputes", "labels", "overview"])
+@pytest.mark.parametrize("name", ["one", "list", "side-by-side", "disputes", "labels", "overview"])
 def test_every_control_is_reached_by_tab_and_seen(name, served, visit):
     window = visit(f"{served.url}{name}?rater=ann")
     page = window.page
-    if name in ("one", "list", "duels", "disputes"):
+    if name in ("one", "list", "side-by-side", "disputes"):
         page.wait_for_selector("[data-state=ready]")
     page.evaluate("document.querySelector('.skip-link').focus()")
     seen = []

@@ -1,4 +1,4 @@
-"""The lead's disputes in a real browser: one key decides, nothing is lost, and what was decided can be changed."""
+"""The admin's disputes in a real browser: one key decides, nothing is lost, and what was decided can be changed."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_one_key_decides_and_the_next_dispute_comes(served, window, pool):
     press(window, "x")
     press(window, "0")
     wait(window, "done")
-    assert window.text("#done-text") == "Every document on which raters differ is decided."
+    assert window.text("#done-text") == "All disputes are decided."
     assert decided(served) == {
         pool.pairs[1]: (2, "lea", "disputes"),
         pool.pairs[3]: (None, "lea", "disputes"),
@@ -83,7 +83,7 @@ def test_after_a_reload_what_is_decided_is_listed_and_can_be_changed(served, win
     window.page.click("#decided button")
     press(window, "u")  # the decision before it is in force again
     assert decided(served)[pool.pairs[1]][0] == 2
-    assert window.text("#said").endswith("has the decision before it again.")
+    assert window.text("#said").endswith("has its previous decision again.")
     press(window, "u")
     assert decided(served) == {}
     assert window.text("#progress-text") == "3 disputes left · 0 decided"
@@ -95,7 +95,7 @@ def test_a_decision_is_kept_while_the_server_is_away(served, window, pool):
     page.wait_for_timeout(400)
     page.keyboard.press("1")
     wait(window, "waiting")
-    assert "Your decision is kept on this device and will be sent" in window.text("#notice-text")
+    assert "Your decision is stored on this device and will be sent" in window.text("#notice-text")
     served.come_back()
     page.goto(f"{served.url}one?rater=lea")  # any page sends what is kept
     window.wait()

@@ -31,12 +31,12 @@ def test_a_whole_run_by_keyboard_ends_with_what_to_do_next(serve, visit, tmp_pat
     window.wait()
     while window.page.get_attribute("#judge", "data-state") == "ready":
         window.press(next(keys))
-    assert window.text("#done-text").startswith("You have skipped all documents left that the sampler would ask for")
-    assert "nothing left for you" in window.text("#progress-text")
+    assert window.text("#done-text").startswith("You have skipped all remaining documents that the sampler suggests")
+    assert "none left for you" in window.text("#progress-text")
     given = [grade for _, _, grade, _ in served.labels()]
     assert given[:9] == [0, 1, 2, 2, 0, 1, 0, None, 2]
     window.shoot("done")
-    window.page.click("text=Keep judging the rest")
+    window.page.click("text=Judge the remaining documents")
     window.press("1")
     assert len(served.labels()) == len(given) + 1
     window.page.click("text=Overview")
@@ -80,7 +80,7 @@ def test_undo_reload_and_revising_keep_every_label(serve, visit):
     window.shoot("labels")
     window.page.click("td a")
     assert window.doc() == first
-    assert "You have judged this before: grade 0" in window.text("#revising")
+    assert "Your current label: grade 0" in window.text("#revising")
     window.press("2")
     assert window.doc() == second
     assert [label.grade for label in served.judging.store.labels()] == [2]

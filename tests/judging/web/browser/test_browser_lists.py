@@ -50,7 +50,7 @@ def test_undo_takes_back_here_and_in_the_list_before(served, visit):
     ready(window)
     assert window.text("#query") != query
     press(window, "u")
-    window.page.wait_for_selector("#said:has-text('Taken back')")
+    window.page.wait_for_selector("#said:has-text('Undone')")
     ready(window)
     assert window.text("#query") == query
     assert window.text("#count") == "3 of 4 judged"
@@ -75,12 +75,12 @@ def test_keys_right_behind_an_undo_are_for_the_document_that_it_brings_back(serv
     served.go_away("/api/undo")
     for key in ("u", "1"):
         window.page.keyboard.press(key)
-    window.page.wait_for_selector("#notice:has-text('kept on this device')")
+    window.page.wait_for_selector("#notice:has-text('stored on this device')")
     window.page.keyboard.press("2")
-    assert "Your undo waits for the server" in window.text("#said")
+    assert "Your undo is waiting for the server" in window.text("#said")
     served.come_back()
     window.page.click("#retry")
-    window.page.wait_for_selector("#said:has-text('Taken back')")
+    window.page.wait_for_selector("#said:has-text('Undone')")
     assert current(window) == second
     assert grades(served) == [(first, 2)]
     window.problems.clear()  # what nobody heard is in red
@@ -93,7 +93,7 @@ def test_grades_pressed_while_the_server_is_away_survive_a_reload_and_are_sent(s
     for key in "20":
         window.page.keyboard.press(key)
         window.page.wait_for_timeout(360)
-    window.page.wait_for_selector("#notice:has-text('kept on this device')")
+    window.page.wait_for_selector("#notice:has-text('stored on this device')")
     assert window.text("#count") == "2 of 4 judged"
     assert grades(served) == []
     served.come_back()

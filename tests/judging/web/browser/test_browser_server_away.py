@@ -17,7 +17,7 @@ def pressed_while_away(serve, visit, key):
 
 def test_a_grade_given_while_the_server_is_away_is_kept_and_sent_when_it_is_back(serve, visit):
     served, window = pressed_while_away(serve, visit, "2")
-    assert "Your judgement is kept on this device" in window.text("#notice")
+    assert "Your judgement is stored on this device" in window.text("#notice")
     window.shoot("server-away")
     assert served.labels() == []
     serve(rater="ann", port=served.port)
@@ -41,7 +41,7 @@ def test_a_held_grade_never_goes_to_another_pools_store(serve, visit):
     window.page.reload()
     window.wait()
     assert other.labels() == []
-    assert "1 judgement for another label store: kept on this device" in window.text("#elsewhere")
+    assert "1 judgement for another label store: stored on this device" in window.text("#elsewhere")
     window.shoot("kept-for-another-store")
     other.stop()
     again = serve(rater="ann", port=first.port)
@@ -65,7 +65,7 @@ def test_a_grade_that_the_server_will_never_take_is_shown_and_can_be_copied(serv
     window.page.wait_for_selector("#refused:not([hidden])")
     window.page.reload()  # it stays until it is dismissed
     window.wait()
-    assert "The server did not take 1 judgement" in window.text("#refused")
+    assert "The server refused 1 judgement" in window.text("#refused")
     assert f"grade 4 for {doc} of q" in window.text("#refused")
     assert "grade must be a whole number at most 2" in window.text("#refused")
     window.shoot("refused")

@@ -1,10 +1,10 @@
-// What the lead has decided, a page at a time, each with a button that shows it again.
+// The admin's decisions, by page, each with a button to change it.
 
 import { ask, byId, element, show } from "./page.js";
 
 let number = 1;
 
-// Ask for the page that is shown and draw it; change(dispute) is called by its buttons.
+// Load and draw the current page; its buttons call change(dispute).
 export async function showDecided(change) {
   const { disputes, found, page, pages } = await ask("GET", "/api/disputes", undefined, { state: "decided", page: String(number) });
   number = page;

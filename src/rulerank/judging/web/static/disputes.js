@@ -1,4 +1,4 @@
-// The lead's disputes: one document on screen, who said what of it, one key. Decisions go through the outbox.
+// The admin's disputes: one document on screen with its labels. Decisions go through the outbox.
 
 import { showDecided, turnTo } from "./decided.js";
 import { fillDocument, toggleFold } from "./document.js";
@@ -12,15 +12,15 @@ const page = byId("disputes");
 const maxGrade = Number(page.dataset.maxGrade);
 const names = JSON.parse(page.dataset.names);
 const kinds = JSON.parse(page.dataset.kinds);
-const REST = 350; // milliseconds after a new document in which a key press is taken for one that was meant for the last
+const REST = 350; // milliseconds after a new document in which key presses are ignored
 
 const outbox = new Outbox(storage(), store, rater);
-const seen = []; // what was shown or is to come, in the order of n and p
-const own = []; // what was decided here, the latest last
-let at = 0; // the place in seen; its end: nothing is shown
+const seen = []; // loaded disputes, in the order of n and p
+const own = []; // decisions made here, the latest last
+let at = 0; // index in seen; seen.length: nothing is shown
 let readyAt = Infinity;
 
-// loading, ready (a document can be decided), sending, waiting (for the server), done (no dispute is left)
+// loading, ready (a document can be decided), sending, waiting (for the server), done (no open disputes)
 function enter(state) {
   page.dataset.state = state;
   for (const button of page.querySelectorAll(".bar [data-grade], [data-action=cannot]")) {
@@ -42,7 +42,7 @@ function decide(event, grade) {
 function undo(event) {
   if (!can("ready", "done") || (can("ready") && event.timeStamp < readyAt)) return;
   const what = seen[at]?.decision ? pairOf(seen[at]) : own.at(-1);
-  if (!what) return say("Nothing to take back: open a document in the list of those decided, then press u.");
+  if (!what) return say("Nothing to undo: open a document in the list of decisions, then press u.");
   outbox.keep("/api/undo-decision", { ...what, page: "disputes" });
   send();
 }
@@ -62,11 +62,11 @@ async function send() {
     if (last?.path === "/api/undo-decision") await open(last.body);
     else await toNextOpen(last ? at + 1 : at);
   } catch (problem) {
-    wait(problem, outbox.pending().length ? "Your decision is kept on this device and will be sent" : "The page waits for it", send);
+    wait(problem, outbox.pending().length ? "Your decision is stored on this device and will be sent" : "Waiting for the server", send);
   }
 }
 
-// Note what the server has kept, and say so.
+// Record and show what the server has stored.
 function take(judgement, answer) {
   const { path, body } = judgement;
   const one = find(body);
@@ -77,13 +77,13 @@ function take(judgement, answer) {
   if (path === "/api/decisions") {
     own.push({ query: body.query, doc: body.doc });
     say(`Decided: ${said(body.grade)} for ${title}.`);
-  } else if (!answer.undone) say(`There was no decision on ${title}.`);
-  else say(answer.decision ? `Taken back: ${title} has the decision before it again.` : `Taken back: your decision on ${title}. Here it is again.`);
+  } else if (!answer.undone) say(`No decision on ${title} to undo.`);
+  else say(answer.decision ? `Undone: ${title} has its previous decision again.` : `Undone: your decision on ${title}, shown again.`);
   count(answer);
   return judgement;
 }
 
-// Show the first undecided one from a place on; then those that were passed over; then that all is done.
+// Show the next undecided document; then those that were skipped; then that all are done.
 async function toNextOpen(from) {
   const isOpen = (one) => !one.decision;
   let place = seen.findIndex((one, number) => number >= from && isOpen(one));
@@ -93,7 +93,7 @@ async function toNextOpen(from) {
   draw();
 }
 
-// Ask for disputes that were not here yet; none: all open ones have been.
+// Load new disputes; false if there are none.
 async function more() {
   for (let number = 1, pages = 1; number <= pages; number += 1) {
     const answer = await ask("GET", "/api/disputes", undefined, { state: "open", page: String(number) });
@@ -110,15 +110,15 @@ async function step(by) {
   if (!can("ready", "done")) return;
   quiet();
   const place = at + by;
-  if (place < 0) return say("This is the first one.");
+  if (place < 0) return say("This is the first dispute.");
   if (place < seen.length) return move(place);
   enter("loading");
   try {
     if (await more()) return move(place);
-    if (seen.length) say("That was the last one; this is the first that is left.");
+    if (seen.length) say("That was the last dispute; continuing with the first open one.");
     await toNextOpen(0);
   } catch (problem) {
-    wait(problem, "The page waits for it", load);
+    wait(problem, "Waiting for the server", load);
   }
 }
 
@@ -138,7 +138,7 @@ function change(one) {
   byId("main").scrollIntoView();
 }
 
-// The same by its ids, after its decision was taken back.
+// The same by ids, after an undo.
 async function open(pair) {
   if (!find(pair)) await more();
   const place = seen.findIndex((one) => isSame(one, pair));
@@ -153,7 +153,7 @@ async function load() {
     calm();
     await toNextOpen(at);
   } catch (problem) {
-    wait(problem, "The page waits for it", load);
+    wait(problem, "Waiting for the server", load);
   }
 }
 
@@ -167,8 +167,8 @@ function draw() {
   show(byId("task"), Boolean(one));
   show(byId("done"), !one);
   if (!one) {
-    put("done-text", seen.length ? "Every document on which raters differ is decided." : "Raters differ on no document that is not decided. Documents judged by two or more can be in dispute.");
-    announce("No dispute left.");
+    put("done-text", seen.length ? "All disputes are decided." : "No open disputes. A dispute needs different grades from two or more raters.");
+    announce("No open disputes.");
     return enter("done");
   }
   const { task } = one;
@@ -179,7 +179,7 @@ function draw() {
   fillDocument(byId("document"), task);
   byId("summary").replaceChildren(...one.labels.map(({ rater: who, grade }) => element("span", {}, `${who} `, badge(grade))));
   byId("votes").replaceChildren(...one.labels.map(vote));
-  put("decision", one.decision ? `Decided by ${one.decision.rater}: ${said(one.decision.grade)}. Another number replaces it, u takes it back.` : "");
+  put("decision", one.decision ? `Decided by ${one.decision.rater}: ${said(one.decision.grade)}. Press another number to change it, u to undo it.` : "");
   for (const button of page.querySelectorAll(".bar [data-grade]")) {
     button.toggleAttribute("data-given", Boolean(one.decision) && Number(button.dataset.grade) === one.decision.grade);
   }
@@ -199,7 +199,7 @@ function vote({ rater: who, kind, grade, time, where }) {
     element("th", { scope: "row" }, who, isPerson ? null : element("span", { class: "quiet" }, ` ${kinds[kind]}`)),
     element("td", {}, badge(grade), ` ${grade === null ? "cannot judge" : names[grade]}`),
     element("td", { class: "quiet" }, element("time", { datetime: time, title: "UTC" }, time.slice(0, 16).replace("T", " "))),
-    element("td", { class: "quiet roomy" }, where ?? "not known"),
+    element("td", { class: "quiet roomy" }, where ?? "unknown"),
   );
 }
 

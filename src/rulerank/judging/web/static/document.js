@@ -1,11 +1,11 @@
-// What a rater sees of a document, on every page: its parts are elements with data-part below one node.
+// A document as raters see it, on every page; its parts are elements with data-part.
 
 import { highlighted, wordsOf } from "./highlight.js";
 import { element, show } from "./page.js";
 
-const SHORT = 90; // characters of a field that stands beside others on a line
+const SHORT = 90; // characters of a field that shares a line with others
 
-// Fill title, address, fields and text, the words of the query marked, long texts folded.
+// Fill title, address, fields and text; marks the words of the query and folds long texts.
 export function fillDocument(node, task) {
   const part = (name) => node.querySelector(`[data-part=${name}]`);
   const words = wordsOf(task.query_text);
@@ -17,7 +17,7 @@ export function fillDocument(node, task) {
   fold(node, true);
 }
 
-// Fold or unfold what is too long; the button is there only where something is.
+// Fold or unfold long texts; the button is shown only if there are any.
 export function fold(node, isFolded) {
   const button = node.querySelector("[data-part=more]");
   node.classList.toggle("folded", isFolded);

@@ -1,4 +1,4 @@
-// Judgements that are still on this device and will not be sent: shown, so that they can be copied.
+// Judgements that cannot be sent: shown, so that they can be copied.
 
 import { asCsv } from "./outbox.js";
 import { byId, element, rater, show } from "./page.js";
@@ -7,12 +7,12 @@ const SHOWN = 5; // at most; the copy has them all
 
 export function showHeld(outbox) {
   const refused = outbox.refused();
-  fill("refused", refused, `The server did not take ${counted(refused)}`, () => {
+  fill("refused", refused, `The server refused ${counted(refused)}`, () => {
     for (const judgement of refused) outbox.dismiss(judgement);
     showHeld(outbox);
   });
   const elsewhere = outbox.elsewhere();
-  fill("elsewhere", elsewhere, `${counted(elsewhere)} for another label store: kept on this device until its page is open here again`);
+  fill("elsewhere", elsewhere, `${counted(elsewhere)} for another label store: stored on this device until that store is served here again`);
 }
 
 const counted = (judgements) => `${judgements.length} ${judgements.length === 1 ? "judgement" : "judgements"}`;
@@ -23,12 +23,12 @@ function fill(id, judgements, title, dismiss) {
   panel.replaceChildren();
   if (!judgements.length) return;
   const items = judgements.slice(-SHOWN).map((one) => element("li", {}, sentence(one)));
-  const text = element("textarea", { readonly: "", rows: "3", "aria-label": "The labels as csv" });
+  const text = element("textarea", { readonly: "", rows: "3", "aria-label": "Labels as csv" });
   text.value = asCsv(judgements, rater);
   const copy = element("button", { type: "button", class: "small" }, "Copy as csv");
   copy.addEventListener("click", () => {
     text.select();
-    copy.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl+C to copy"; // the newer way needs https
+    copy.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl+C to copy"; // the clipboard API needs https
   });
   const buttons = element("p", {}, copy);
   if (dismiss) {

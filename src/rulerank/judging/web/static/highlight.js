@@ -1,4 +1,4 @@
-// The query's words in a text: accents and case do not count, nor does a plural. Text nodes only. Knows no page.
+// Marks the query's words in a text, ignoring accents, case and plurals. Creates text nodes only.
 
 const STOP = new Set("a an and at by for from in is it of on or the to with".split(" "));
 const segmenter = typeof Intl !== "undefined" && Intl.Segmenter ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
@@ -14,7 +14,7 @@ function* pieces(text) {
 
 const fold = (word) => word.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase().replaceAll("ß", "ss").replace(/['’]s$/, "");
 
-// An English plural becomes the singular; nothing is cut off short words.
+// Stems English plurals, except short words.
 function stem(word) {
   if (word.length < 4 || !word.endsWith("s")) return word;
   if (/[^ae]ies$/.test(word)) return `${word.slice(0, -3)}y`;
@@ -24,11 +24,11 @@ function stem(word) {
 
 const key = (word) => stem(fold(word));
 
-// What to look for: the words of a query, without those that every text has unless there are no others.
+// The words of a query without stop words, unless there are no others.
 export function wordsOf(query) {
   const words = [...pieces(query ?? "")].filter(([, isWord]) => isWord).map(([piece]) => key(piece));
-  const telling = words.filter((word) => !STOP.has(word));
-  return new Set(telling.length ? telling : words);
+  const informative = words.filter((word) => !STOP.has(word));
+  return new Set(informative.length ? informative : words);
 }
 
 // The text as strings and <mark> elements.

@@ -1,14 +1,14 @@
-// Keys pressed while an undo is under way are meant for the document that it brings back: they wait for it. Knows no page.
+// Keys pressed during an undo are meant for the document that it restores: they wait for it.
 
 export class Turns {
   #held = [];
 
-  // isUndoing: an undo is kept and not yet answered; isAsking: somebody waits for the answer now; refuse: say that nobody does.
+  // isUndoing: an undo is not answered yet; isAsking: a request is running; refuse: called if none is.
   constructor(isUndoing, isAsking, refuse) {
     Object.assign(this, { isUndoing, isAsking, refuse });
   }
 
-  // Return the action as it is to be called: at once, or behind the undo.
+  // Wrap an action: it runs at once, or after the undo.
   takes(action) {
     return (event) => {
       if (!this.isUndoing()) action(event);
@@ -17,12 +17,12 @@ export class Turns {
     };
   }
 
-  // The undo was answered: do what was held, up to the next undo.
+  // The undo was answered: run the waiting actions, up to the next undo.
   go() {
     while (this.#held.length && !this.isUndoing()) this.#held.shift()();
   }
 
-  // Nobody answers: what the keys would grade is not known.
+  // No answer: it is unknown which document the keys would grade.
   stop() {
     if (!this.isUndoing()) return;
     this.#held = [];

@@ -1,4 +1,4 @@
-// The judging page: one document on screen, one key, and nothing is lost on the way.
+// The judging page: one document on screen; labels go through the outbox.
 
 import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
@@ -11,11 +11,11 @@ import { showResult, showText } from "./result.js";
 
 const page = byId("judge");
 const maxGrade = Number(page.dataset.maxGrade);
-const REST = 350; // milliseconds after a new document in which a second key press is taken for a bounce
+const REST = 350; // milliseconds after a new document in which key presses are ignored
 
 const outbox = new Outbox(storage(), store, rater);
 let task = null;
-let readyAt = Infinity; // when the document on screen could be judged, on the clock of events
+let readyAt = Infinity; // time from which the document can be judged
 let keepGoing = {};
 
 // loading, ready (a document can be judged), sending, waiting (for the server), done
@@ -30,7 +30,7 @@ function enter(state) {
 
 const can = (...states) => states.includes(page.dataset.state);
 
-// An event that waited in a busy browser since before the document was on screen was meant for the one before.
+// Events from before the document was on screen were meant for the previous one.
 const isMeant = (event) => event.timeStamp >= readyAt;
 
 function judge(event, grade) {
@@ -59,11 +59,11 @@ async function send() {
     const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : keepGoing));
     calm();
     showHeld(outbox);
-    if (!last || !("task" in last.answer)) return load(); // another tab has sent it, it was refused, or is another page's
+    if (!last || !("task" in last.answer)) return load(); // sent by another tab, refused, or of another page
     say(last);
     showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
   } catch (problem) {
-    wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
+    wait(problem, outbox.pending().length ? "Your judgement is stored on this device and will be sent" : "Waiting for the server", send);
   }
 }
 
@@ -71,9 +71,9 @@ function say({ judgement, answer }) {
   const { query, doc } = judgement.body;
   const { label, undone } = answer;
   if (label) showResult({ ...answer, task: task && task.query === query && task.doc === doc ? task : null });
-  else if (judgement.path === "/api/skip") showText("Skipped", "It is left to another rater.");
-  else if (undone) showText("Taken back", `Your label for ${answer.task?.title || undone.doc}. Here it is again.`);
-  else showText("Nothing to undo", "You have no label left that could be taken back.");
+  else if (judgement.path === "/api/skip") showText("Skipped", "Left to other raters.");
+  else if (undone) showText("Undone", `Your label for ${answer.task?.title || undone.doc}, shown again.`);
+  else showText("Nothing to undo", "You have no labels left.");
 }
 
 async function load() {
@@ -85,7 +85,7 @@ async function load() {
     if (query && doc) answer.task.revising = true;
     showTask(answer);
   } catch (problem) {
-    if (problem instanceof Silence) return wait(problem, "The page waits for it", load);
+    if (problem instanceof Silence) return wait(problem, "Waiting for the server", load);
     if (query && doc) {
       leaveRevising();
       await load();
@@ -112,7 +112,7 @@ function showTask({ task: next, progress }) {
   show(byId("task"), Boolean(task));
   show(byId("done"), !task);
   if (!task) {
-    byId("done-text").textContent = sentence(progress.reason || "all documents have the labels they need");
+    byId("done-text").textContent = sentence(progress.reason || "all documents have enough labels");
     announce("Nothing left to judge.");
     readyAt = performance.now();
     return enter("done");
@@ -126,7 +126,7 @@ function showTask({ task: next, progress }) {
   showRevising();
   window.scrollTo(0, 0);
   announce(`New document: ${task.title || task.doc}. Query: ${task.query_text || task.query}.`);
-  requestAnimationFrame(rest); // when the browser is about to draw it
+  requestAnimationFrame(rest); // before the browser draws it
 }
 
 function rest() {
@@ -140,7 +140,7 @@ function showRevising() {
     button.toggleAttribute("data-given", isGiven);
   }
   const given = task.grade === null ? "“cannot judge”" : `grade ${task.grade}`;
-  put("revising", task.judged ? `You have judged this before: ${given}. A new judgement replaces it.` : "");
+  put("revising", task.judged ? `Your current label: ${given}. A new one replaces it.` : "");
 }
 
 function sentence(words) {

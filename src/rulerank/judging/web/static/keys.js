@@ -1,13 +1,13 @@
-// Single keys for those who like them; never while typing, with a dialog open, or when switched off.
+// Keyboard shortcuts; off while typing, in dialogs, or if disabled.
 
 import { byId, remember, remembered } from "./page.js";
 
 const SWITCH = "rulerank.keys";
-const BOUNCE = 350; // milliseconds in which the same key pressed again is taken for one press, however often
+const BOUNCE = 350; // milliseconds in which the same key counts once
 const box = byId("keys-on");
 let last = { key: "", time: -Infinity };
 
-// quick: keys that may be pressed again at once, or held down.
+// quick: keys that may repeat.
 export function listen(actions, quick = []) {
   box.checked = remembered(SWITCH) !== "off";
   box.addEventListener("change", () => remember(SWITCH, box.checked ? "on" : "off"));

@@ -1,4 +1,4 @@
-// The list of a query: every document on screen, keys move and grade, and what is pressed counts at once.
+// The list of a query: all documents on screen, keys move and grade; labels go through the outbox.
 
 import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
@@ -14,28 +14,28 @@ const page = byId("list");
 const cards = byId("cards");
 const maxGrade = Number(page.dataset.maxGrade);
 const names = JSON.parse(page.dataset.names);
-const REST = 350; // milliseconds after a new list in which a key press is taken for one that was meant for the last
-const KEPT = "Your judgements are kept on this device and will be sent";
+const REST = 350; // milliseconds after a new list in which key presses are ignored
+const KEPT = "Your judgements are stored on this device and will be sent";
 const outbox = new Outbox(storage(), store, rater);
 let list = null;
-let at = 0; // the place of the current card
+let at = 0; // index of the current card
 let readyAt = Infinity;
 let keepGoing = {};
 let isSending = false;
-let isLeaving = false; // for the next list, once all is sent
-let isWarned = false; // that documents without a grade would be left
+let isLeaving = false; // for the next list, after sending
+let isWarned = false; // about documents without a grade
 
 const isUndoing = () => outbox.pending().some(({ path }) => path === "/api/undo");
-const UNDO_WAITS = "Your undo waits for the server: grade on when it is back.";
+const UNDO_WAITS = "Your undo is waiting for the server: continue when it is back.";
 const turns = new Turns(isUndoing, () => isSending, () => say(UNDO_WAITS));
 
-// loading, ready, done (there is no list)
+// loading, ready, done (no list)
 const enter = (state) => (page.dataset.state = state);
 const can = (event) => page.dataset.state === "ready" && event.timeStamp >= readyAt;
 const places = () => list.docs.keys();
 const left = () => list.docs.filter((doc) => !doc.judged);
 
-// What a card calls.
+// Called by the cards.
 const placeOf = (card) => [...cards.children].indexOf(card);
 const called = {
   click: (card) => go(placeOf(card), false),
@@ -84,7 +84,7 @@ function leave(event) {
 }
 
 async function send() {
-  if (isSending) return; // what was just kept goes with the rest
+  if (isSending) return; // it will be sent with the rest
   isSending = true;
   try {
     do {
@@ -93,15 +93,15 @@ async function send() {
       showHeld(outbox);
       if (list) takeRefusals();
       turns.go();
-      if (outbox.pending().length) continue; // what was held is sent first
+      if (outbox.pending().length) continue; // send waiting actions first
       if (isLeaving) {
         isLeaving = false;
-        await load(); // tries again by itself
+        await load(); // retries by itself
       }
-    } while (isLeaving || outbox.pending().length); // keys were pressed meanwhile
+    } while (isLeaving || outbox.pending().length); // new key presses
   } catch (problem) {
     turns.stop();
-    waitFor(problem, outbox.pending().length ? KEPT : "The page waits for it", send);
+    waitFor(problem, outbox.pending().length ? KEPT : "Waiting for the server", send);
   } finally {
     isSending = false;
   }
@@ -121,18 +121,18 @@ async function sendOne({ path, body }) {
 }
 
 async function takeBack({ undone, task }) {
-  if (!undone) return say("Nothing to undo: you have no label left.");
+  if (!undone) return say("Nothing to undo: you have no labels left.");
   if (undone.query !== list?.query) await load(undone.query);
   if (!list) return;
   const place = list.docs.findIndex(({ doc }) => doc === undone.doc);
-  say(`Taken back: your label for ${task ? titleOf(task) : undone.doc}.`);
+  say(`Undone: your label for ${task ? titleOf(task) : undone.doc}.`);
   if (place < 0) return;
   Object.assign(list.docs[place], { judged: Boolean(task?.judged), grade: task?.grade ?? null, waits: false });
   mark(place);
   go(place);
 }
 
-// A grade that the server will never take is not given.
+// Remove grades that the server refused.
 function takeRefusals() {
   for (const { body } of outbox.refused()) {
     const place = list.docs.findIndex(({ doc, waits }) => waits && body.query === list.query && body.doc === doc);
@@ -150,7 +150,7 @@ async function load(query) {
     draw(answer);
   } catch (problem) {
     if (!(problem instanceof Silence)) return notify(problem.message);
-    waitFor(problem, "The page waits for it", () => load(query));
+    waitFor(problem, "Waiting for the server", () => load(query));
   }
 }
 
@@ -164,7 +164,7 @@ function draw({ list: next, progress }) {
   show(byId("finished"), false);
   if (!list) {
     byId("done-text").textContent = `${progress.reason[0].toUpperCase()}${progress.reason.slice(1)}.`;
-    announce("There is no list left.");
+    announce("No lists left.");
     return enter("done");
   }
   const [{ query_text: words, description }] = list.docs.length ? list.docs : [{}];
@@ -224,5 +224,5 @@ byId("keep-going").addEventListener("click", () => {
 });
 
 showHeld(outbox);
-isLeaving = true; // what is held is sent first, then a list comes
+isLeaving = true; // send stored judgements first, then load a list
 send();

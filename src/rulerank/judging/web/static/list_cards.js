@@ -1,17 +1,17 @@
-// The cards of a list: one document each, with its grades. What a press means is known elsewhere.
+// The cards of a list: one document each, with grade buttons.
 
 import { toggleFold } from "./document.js";
 import { byId, show } from "./page.js";
 
 export const titleOf = (doc) => doc.title || doc.doc;
 
-// What the list holds, in a sentence.
+// Describes the list in a sentence.
 export function aboutList({ docs, n_others: n }) {
-  const others = n ? `; ${n} of the first ${n + docs.length} ${n === 1 ? "is" : "are"} with other raters or judged` : "";
-  return `${docs.length} documents, in an order drawn by lot${others}.`;
+  const others = n ? `; ${n} of the top ${n + docs.length} ${n === 1 ? "is" : "are"} judged or assigned to other raters` : "";
+  return `${docs.length} documents in random order${others}.`;
 }
 
-// names: of the grades; click, focus: called with the card; grade: returns what a press of this grade calls.
+// names: of the grades; click, focus: called with the card; grade: returns the handler of a grade.
 export function cardOf(doc, names, { click, focus, grade }) {
   const card = byId("card").content.cloneNode(true).firstElementChild;
   const article = card.firstElementChild;
@@ -31,7 +31,7 @@ export function cardOf(doc, names, { click, focus, grade }) {
   return card;
 }
 
-// Show on a card what was said of its document, and whether the server has it.
+// Show the label of a card's document, and whether it is saved.
 export function markCard(card, { judged, grade, waits }) {
   const article = card.firstElementChild;
   article.classList.toggle("judged", judged);

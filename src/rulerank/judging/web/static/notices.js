@@ -1,4 +1,4 @@
-// What a page says while the server does not answer, and how often it tries again.
+// Notices while the server does not answer, and retries.
 
 import { Silence, byId, show } from "./page.js";
 
@@ -12,12 +12,12 @@ export function notify(text, canRetry = false) {
   show(byId("notice"));
 }
 
-// Say what went wrong and what becomes of it, and call again after a while or when asked to.
+// Show the problem, and call again after a pause or on request.
 export function waitFor(problem, what, again) {
   const seconds = PAUSES[Math.min(pause, PAUSES.length - 1)] / 1000;
-  const said = problem instanceof Silence ? problem.message : `The server did not take it: ${problem.message}`;
+  const text = problem instanceof Silence ? problem.message : `The server refused it: ${problem.message}`;
   pause += 1;
-  notify(`${said}. ${what}; next try in ${seconds} s.`, true);
+  notify(`${text}. ${what}; next try in ${seconds} s.`, true);
   clearTimeout(timer);
   timer = setTimeout(again, seconds * 1000);
   byId("retry").onclick = () => {

@@ -1,28 +1,28 @@
-// A judgement leaves this device only when its own server has kept it; until then it is kept here. Knows no page.
+// Keeps judgements on this device until the server has stored them.
 
 import { Refusal } from "./wire.js";
 
 const PENDING = "rulerank.outbox.";
 const REFUSED = "rulerank.refused.";
 
-// What our server says of a judgement that it will never take. Anything else may pass: the judgement is kept.
+// Error codes of judgements that the server will never accept; after any other error the judgement is kept.
 const FINAL = ["unknown_document", "bad_value", "missing_value", "not_possible", "bad_rater", "too_large", "malformed"];
 
 export function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16)); // randomUUID is there only on secure connections
+  const bytes = crypto.getRandomValues(new Uint8Array(16)); // randomUUID needs https
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// The judgements of one rater for one label store, in a storage that all tabs share and that outlives the page.
+// The judgements of one rater for one label store, in a storage that all tabs share.
 export class Outbox {
   constructor(storage, store, rater) {
     this.storage = storage;
     this.owner = JSON.stringify([store, rater]);
     this.rater = rater;
-    this.unstored = new Map(); // storage is full or forbidden: the judgement lives as long as the page
+    this.unstored = new Map(); // if the storage is full or forbidden
   }
 
-  // Keep what a key press says: a path of the API and what to send there.
+  // Store a judgement: a path of the API and the body to send.
   keep(path, body) {
     const pressed = Math.max(Date.now(), ...this.pending().map((one) => one.pressed + 1)); // the order, also if clocks jump
     const judgement = { path, body: { ...body, judgement: newId() }, pressed };
@@ -30,7 +30,7 @@ export class Outbox {
     return judgement;
   }
 
-  // All that is to be sent, the oldest first, whichever tab has kept it.
+  // All judgements to send, oldest first, from all tabs.
   pending() {
     return this.#all(PENDING).sort((a, b) => a.pressed - b.pressed);
   }
@@ -39,7 +39,7 @@ export class Outbox {
     this.#drop(PENDING, judgement);
   }
 
-  // What the server will never take stays here for the rater to see.
+  // Keep a refused judgement for the rater to see.
   refuse(judgement, reason) {
     this.#put(REFUSED, { ...judgement, reason });
     this.#drop(PENDING, judgement);
@@ -53,14 +53,14 @@ export class Outbox {
     this.#drop(REFUSED, judgement);
   }
 
-  // What this rater has left for other stores: never sent to this one.
+  // This rater's judgements for other stores: never sent to this one.
   elsewhere() {
     const ours = (name) => {
       try {
         const [key, rater] = JSON.parse(name.slice(PENDING.length));
         return key !== JSON.parse(this.owner)[0] && rater === this.rater;
       } catch {
-        return name.startsWith(`${PENDING}${JSON.stringify(this.rater)}.`); // of the first version, which named no store
+        return name.startsWith(`${PENDING}${JSON.stringify(this.rater)}.`); // the first version had no store in the key
       }
     };
     return this.#names().filter((name) => name.startsWith(PENDING) && ours(name)).map((name) => this.#read(name)).filter(Boolean);
@@ -107,12 +107,12 @@ export class Outbox {
     try {
       this.storage.removeItem(name);
     } catch {
-      // nothing can be in it
+      // it is empty
     }
   }
 }
 
-// Send every pending judgement and return the last one taken with its answer; a silence is thrown, and all is kept.
+// Send all pending judgements and return the last one with its answer; without an answer it throws and keeps them.
 export async function drain(outbox, send) {
   let last = null;
   for (let judgement; (judgement = outbox.pending()[0]); ) {
@@ -132,7 +132,7 @@ export async function drain(outbox, send) {
 export function asCsv(judgements, rater) {
   const cell = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const rows = judgements
-    .filter(({ path, body }) => "grade" in body && path !== "/api/decisions") // a decision is no label
+    .filter(({ path, body }) => "grade" in body && path !== "/api/decisions") // without decisions
     .map(({ body, pressed }) => [body.query, body.doc, body.grade === null ? "" : String(body.grade), rater, new Date(pressed ?? 0).toISOString()]);
   return [["qid", "docid", "grade", "rater", "time"], ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
 }

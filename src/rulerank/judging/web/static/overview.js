@@ -2,7 +2,7 @@
 
 import { ask, byId, element, show } from "./page.js";
 
-const form = byId("train"); // only the lead has one
+const form = byId("train"); // admin only
 const result = byId("train-result");
 const AN_HOUR = 3_600_000; // milliseconds
 
@@ -12,7 +12,7 @@ form?.addEventListener("submit", async (event) => {
   if (button.disabled) return;
   button.disabled = true;
   const began = performance.now();
-  const tell = () => say(`Training: ${Math.round((performance.now() - began) / 1000)} s so far. Raters go on meanwhile.`, false);
+  const tell = () => say(`Training: ${Math.round((performance.now() - began) / 1000)} s so far. Raters can continue.`, false);
   tell();
   const clock = setInterval(tell, 1000);
   try {
@@ -29,7 +29,7 @@ byId("method")?.addEventListener("change", ({ target }) => {
 });
 
 function tellSaved({ path, method, n_labels, notes, lines }) {
-  say([`Saved ${path}: ${method}, trained on ${n_labels} labels.`, ...notes.map((note) => `Mind: ${note}.`)].join(" "), false);
+  say([`Saved ${path}: ${method}, trained on ${n_labels} labels.`, ...notes.map((note) => `Warning: ${note}.`)].join(" "), false);
   byId("train-lines").replaceChildren(...lines.map((line) => element("li", {}, line.replaceAll(" %", "\u00a0%"))));
   show(byId("train-next"));
 }

@@ -1,4 +1,4 @@
-// What every page needs: elements, and requests in the name of its rater and its label store.
+// Shared by all pages: elements, and requests of its rater to its label store.
 
 import { byId, show } from "/shared/dom.js";
 import { connect } from "./wire.js";
@@ -6,10 +6,10 @@ import { connect } from "./wire.js";
 export { byId, element, show } from "/shared/dom.js";
 export { Refusal, Silence } from "./wire.js";
 
-// What only works with the page's script waits for it: a press before would be lost, or leave the page.
+// Controls that need the script are disabled until it is loaded.
 for (const control of document.querySelectorAll("[data-scripted]")) control.disabled = false;
 
-// Where judgements are kept on this device; nowhere, where that is forbidden.
+// The browser's storage; an empty object if it is forbidden.
 export function storage() {
   try {
     return window.localStorage;
@@ -18,7 +18,7 @@ export function storage() {
   }
 }
 
-// What is chosen on this device; where that is forbidden, it holds until the page is left.
+// Settings on this device, if storage is allowed.
 export function remembered(name) {
   try {
     return localStorage.getItem(name);
@@ -31,7 +31,7 @@ export function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // nowhere to keep it
+    // no storage
   }
 }
 
@@ -39,13 +39,13 @@ export const rater = document.body.dataset.rater ?? "";
 export const store = document.body.dataset.store ?? "";
 export const ask = connect({ rater, store });
 
-// Write a text where it belongs; without one the place is not shown.
+// Set the text of an element; hides it without a text.
 export function put(id, text) {
   byId(id).textContent = text ?? "";
   show(byId(id), Boolean(text));
 }
 
-// Tell those who hear the page and do not see it.
+// For screen readers.
 export function announce(text) {
   byId("announcer").textContent = text;
 }

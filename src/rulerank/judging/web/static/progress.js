@@ -1,4 +1,4 @@
-// How far it has come, in a line and a bar.
+// Progress as text and bar.
 
 import { byId, put } from "./page.js";
 
@@ -8,7 +8,7 @@ function progressParts({ mine, labelled, skipped, pool_size, closeness, stops, d
   const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
   if (skipped) parts.push(`${skipped} skipped`);
   const start = Math.min(GOOD_START, pool_size);
-  if (done) parts.push("nothing left for you");
+  if (done) parts.push("none left for you");
   else if (stops) parts.push(`${Math.floor(100 * closeness)} % of the way`);
   else if (labelled < start) parts.push(`${start} are a good start`);
   return { text: parts.join(" · "), value: done ? 1 : stops ? closeness : Math.min(1, labelled / start) };

@@ -1,4 +1,4 @@
-// What was kept, beside the next document.
+// The last label, next to the next document.
 
 import { byId, element, rater, show } from "./page.js";
 

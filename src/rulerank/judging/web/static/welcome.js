@@ -1,5 +1,5 @@
-// Letters typed before the field of the name has the focus go there all the same: pages are slower than fingers.
-// Not a module, and before the styles: it has to listen first.
+// Letters typed before the name field has the focus go there too.
+// Not a module, and loaded before the styles: it must listen first.
 
 (() => {
   let early = ""; // typed before there is a field
@@ -20,14 +20,14 @@
     else if (event.key === "Backspace") early = [...early].slice(0, -1).join("");
     else if ([...event.key].length === 1) early += event.key;
     else return;
-    event.preventDefault(); // else the letter would be there twice
+    event.preventDefault(); // or the letter would appear twice
     if (field()) put(early);
     if (entered && document.readyState !== "loading") field().form.requestSubmit();
   });
 
   document.addEventListener("DOMContentLoaded", () => {
     if (early) put(early);
-    else field().select(); // what is typed replaces a name that is only suggested
+    else field().select(); // typing replaces a suggested name
     if (entered) field().form.requestSubmit();
   });
 })();

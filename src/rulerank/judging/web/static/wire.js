@@ -1,12 +1,12 @@
-// Requests that tell a refusal of our own server from a silence, and from another server's answer. Knows no page.
+// Requests; distinguishes refusals of our server from no answer and from answers of another server.
 
 export const STORE_HEADER = "Rulerank-Store";
 const PATIENCE = 20_000; // milliseconds
 
-// The server did not answer, or not sensibly, or it is another one: worth trying again.
+// No answer, an invalid one, or one of another server: try again later.
 export class Silence extends Error {}
 
-// Our own server has said no, and why.
+// A refusal of our server, with the reason.
 export class Refusal extends Error {
   constructor(status, code, message) {
     super(message);
@@ -32,10 +32,10 @@ export function connect({ rater = "", store = "", base = "" }) {
       throw new Silence("The server does not answer");
     }
     const { code, message } = answer?.error ?? {};
-    if (code === "other_store") throw new Silence("Another label store is served at this address now; reload the page to judge there");
-    if ([401, 403].includes(response.status) && code !== "lead_only") throw new Silence("The server does not know this browser any more");
+    if (code === "other_store") throw new Silence("Another label store is served at this address now; reload the page to use it");
+    if ([401, 403].includes(response.status) && code !== "admin_only") throw new Silence("The server does not accept this browser any more; open your link again");
     if (response.headers.get(STORE_HEADER) !== store) throw new Silence("Another server answers at this address");
-    if (response.status >= 500) throw new Silence("The server is in trouble");
+    if (response.status >= 500) throw new Silence("The server has a problem");
     if (!response.ok) throw new Refusal(response.status, code, message ?? "no reason given");
     return answer;
   };

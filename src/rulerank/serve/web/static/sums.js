@@ -1,10 +1,9 @@
-// Numbers as the service prints them, and parts that add up to their printed total.
+// Rounded numbers, and contributions that sum to their rounded total.
 
-// A number as it is printed, in units of its last digit. An exact half goes to the even digit, as in Python: toFixed
-// alone would take the larger. With 100 decimals it is exact where a half is possible.
+// A number in units of its last printed digit. Halves are rounded to even, as in Python, unlike toFixed.
 export function units(number, digits) {
   const size = Math.abs(number);
-  if (size >= 1e21) return number * 10 ** digits; // toFixed writes no decimals of such
+  if (size >= 1e21) return number * 10 ** digits; // toFixed has no decimals here
   const [whole, decimals] = size.toFixed(100).split(".");
   const below = Number(whole + decimals.slice(0, digits));
   const rest = decimals.slice(digits);
@@ -13,7 +12,7 @@ export function units(number, digits) {
   return Math.sign(number) * (below + Number(up));
 }
 
-// Parts as they are printed: they add up to the total, which is in units; for that, a last digit may be one more or less.
+// Rounded contributions that sum to the total (in units); a last digit may be off by one for that.
 export function summed(parts, total, digits) {
   const unit = 10 ** digits;
   const shown = parts.map((part) => units(part, digits));

@@ -1,4 +1,4 @@
-// Two rankings of a query side by side, what moved between them, and why.
+// Two rankings of a query side by side, with rank changes and explanations.
 
 import { byId, element, show } from "/shared/dom.js";
 import { summed, units } from "/static/sums.js";
@@ -6,8 +6,9 @@ import { summed, units } from "/static/sums.js";
 const main = byId("main");
 const texts = main.dataset.texts === "true";
 const TOP = 10;
-let asked = null; // the request whose answer is shown, as /explain needs it
-let latest = 0; // answers to earlier requests are passed over
+const SHOWN = 4; // contributions per document
+let asked = null; // the current request, for /explain
+let latest = 0; // answers to earlier requests are ignored
 
 class Refused extends Error {}
 
@@ -29,11 +30,11 @@ async function ask(path, body) {
 }
 
 function movedFrom(result) {
-  const by = (result.today ?? result.rank) - result.rank;
+  const by = (result.baseline_rank ?? result.rank) - result.rank;
   const [kind, text, words] =
-    by > 0 ? ["up", `▲ ${by}`, `up ${by} from ${result.today}`]
-    : by < 0 ? ["down", `▼ ${-by}`, `down ${-by} from ${result.today}`]
-    : ["", "=", "where it is today"];
+    by > 0 ? ["up", `▲ ${by}`, `up ${by} from ${result.baseline_rank}`]
+    : by < 0 ? ["down", `▼ ${-by}`, `down ${-by} from ${result.baseline_rank}`]
+    : ["", "=", "same rank as in the baseline"];
   return element("span", { class: `moved ${kind}`, title: words },
     element("span", { "aria-hidden": "true" }, text), element("span", { class: "unseen" }, words));
 }
@@ -45,10 +46,11 @@ function nameOf(result) {
 }
 
 function reasonList(result) {
-  const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null).slice(0, 2);
+  const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null).slice(0, SHOWN);
   if (!strongest.length) return null;
   const rest = strongest.reduce((left, reason) => left - reason.adds, result.score);
-  const parts = [...strongest, { adds: rest, text: "everything else" }];
+  const others = (result.reasons ?? []).find((reason) => reason.feature === null && reason.text.includes(" together"));
+  const parts = [...strongest, { adds: rest, text: others ? `base and ${others.text.replace(" together", "")}` : "base" }];
   const numbers = summed(parts.map((part) => part.adds), units(result.score, 3), 3);
   const lines = parts.map((part, place) => element("li", {}, element("b", {}, numbers[place]), ` ${part.text}`));
   return element("ul", { class: "reasons" }, ...lines);
@@ -64,21 +66,21 @@ function drawModel(results) {
   }));
 }
 
-function drawToday(results) {
-  byId("today").replaceChildren(...results.map((result) => element("li", {},
+function drawBaseline(results) {
+  byId("baseline").replaceChildren(...results.map((result) => element("li", {},
     element("div", { class: "result plain" },
-      element("span", { class: "place" }, String(result.today)), nameOf(result),
+      element("span", { class: "place" }, String(result.baseline_rank)), nameOf(result),
       element("span", { class: "moved" }, `now ${result.rank}`)))));
 }
 
 function draw(answer) {
   drawModel(answer.results);
-  drawToday(answer.today ?? [...answer.results].sort((a, b) => a.today - b.today));
-  const moved = answer.results.filter((result) => result.rank !== result.today).length;
+  drawBaseline(answer.baseline ?? [...answer.results].sort((a, b) => a.baseline_rank - b.baseline_rank));
+  const moved = answer.results.filter((result) => result.rank !== result.baseline_rank).length;
   byId("version").textContent = `model ${answer.version}`;
   byId("summary").textContent = answer.results.length
-    ? `${moved} of the first ${answer.results.length} stand elsewhere today; ${answer.n_docs} documents were ranked.`
-    : "No document of the index has any of these words.";
+    ? `${moved} of the top ${answer.results.length} changed rank versus the baseline; ${answer.n_docs} documents were ranked.`
+    : "No document of the index matches the query.";
   show(byId("rankings"), answer.results.length > 0);
 }
 
@@ -143,22 +145,22 @@ async function explain(result, below, versus) {
 }
 
 function explained(answer) {
-  const [lead, ...lines] = answer.lines;
-  const found = [element("p", { class: "lead" }, lead)];
+  const [first, ...lines] = answer.lines;
+  const found = [element("p", { class: "first" }, first)];
   const sentences = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
   const why = answer.explanation;
-  const start = why.kind === "versus" ? { feature: "", adds: why.base_difference, value: "where the two start" }
+  const start = why.kind === "versus" ? { feature: "", adds: why.base_difference, value: "base" }
     : { feature: "", adds: why.base, value: why.base_text };
   const parts = [start, ...(why.features ?? [])].filter((part) => part.adds !== 0);
   if (!parts.length) return lines.length ? [...found, sentences] : found;
-  const inUnits = (score) => units(score, answer.digits); // as the first line shows it
+  const inUnits = (score) => units(score, answer.digits); // as in the first line
   const total = why.kind === "versus" ? inUnits(why.high.score) - inUnits(why.low.score) : inUnits(why.score);
   const numbers = summed(parts.map((part) => part.adds), total, answer.digits);
   const largest = Math.max(...parts.map((part) => Math.abs(part.adds)));
   const rows = parts.map((part, place) => {
     const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
-    bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the policy forbids styles in markup only
-    const words = part.value === undefined ? `${part.high_value} against ${part.low_value}`
+    bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the content security policy forbids styles in markup
+    const words = part.value === undefined ? `${part.high_value} versus ${part.low_value}`
       : [part.value, part.standing].filter(Boolean).join(", ");
     return element("tr", {}, element("td", { class: "number" }, numbers[place]),
       element("td", { class: "bar-cell" }, bar), element("td", {}, element("b", {}, part.feature), ` ${words}`));

@@ -1,0 +1,355 @@
+"""Label curves: labelling simulated with known grades, and what each number of labels gains over the baseline.
+
+Half of the queries are the pool, in which documents are chosen and labelled; the other half is tested on, many times.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rulerank._util.loops import progress
+from rulerank._util.parameters import is_whole
+from rulerank.baseline import find_baseline
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
+from rulerank.errors import DataError
+from rulerank.methods import method_named
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.pool import PoolLearner
+from rulerank.render.figures import check_matplotlib, plain
+from rulerank.render.html import html_table, table_of
+from rulerank.render.text import csv_table, plain_table
+from rulerank.sampling.ssar import SSAR
+from rulerank.sampling.strata import StratifiedSampler
+from rulerank.selection.few_labels import few_label_ranker
+from rulerank.selection.select import Scoring, select
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Sampler = (
+    Callable[[Dataset, np.random.Generator], Array] | SSAR | StratifiedSampler
+)  # a function returns rows, the first first
+RANDOM, STRATA = "random", "strata"
+SAMPLERS: dict[str, Sampler] = {
+    STRATA: StratifiedSampler(),
+    "SSAR": SSAR(),
+    "SSARP": SSAR(partitions=5),
+    "SSAR per query": SSAR(per_query=True),
+    RANDOM: lambda pool, rng: rng.permutation(len(pool)),
+}
+FROM_BASELINE = "from-baseline"  # `select(baseline=)`: Anchored, until a full learner is better beyond doubt
+RANKERS = (FROM_BASELINE, "QI", "RE-GR", "FR")
+SIZES = (20, 50, 100, 200, 400)
+LOSS = 0.02  # below the baseline by more than this is a loss that users would notice
+ENOUGH = 2  # splits from which on an interrupted curve is shown
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind eyes too
+INK, GREY = "#30343a", "#8a8f98"
+DEEPEST = 0.06  # the axis goes down this far at most, or as far as the best mean is high: losses are told in words
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a ranker gains over the baseline after so many labels."""
+
+    ranker: str
+    sampler: str
+    n_labels: int  # that may be asked for
+    n_asked: float  # mean over the splits: fewer where the sampler stops by itself
+    value: float  # the measure, mean over the splits
+    gain: float  # over the baseline, mean over the splits
+    worst: float  # gain of a split
+    n_losses: int  # splits with a gain below -LOSS
+
+    def __str__(self) -> str:
+        losses = f" ({self.n_losses})" if self.n_losses else ""
+        stop = f" at {self.n_asked:,.0f}" if self.n_asked < self.n_labels else ""
+        return f"{signed(self.gain)}/{signed(self.worst)}{losses}{stop}"
+
+
+@dataclass(frozen=True, repr=False)
+class LabelCurve:
+    """What labels gain over the baseline, for rankers and ways to choose the documents."""
+
+    measure: str
+    baseline: str  # as text
+    baseline_value: float  # its measure, mean over the splits
+    points: tuple[Point, ...]
+    n_pool: float  # documents to choose from, mean over the splits
+    n_done: int  # splits
+    n_splits: int  # that were asked for
+
+    @property
+    def rankers(self) -> list[str]:
+        """The rankers in the order they were named."""
+        return list(dict.fromkeys(point.ranker for point in self.points))
+
+    @property
+    def samplers(self) -> list[str]:
+        """The ways to choose."""
+        return list(dict.fromkeys(point.sampler for point in self.points))
+
+    def of(self, ranker: str, sampler: str) -> list[Point]:
+        """Return one curve, from few labels to many."""
+        return [point for point in self.points if (point.ranker, point.sampler) == (ranker, sampler)]
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows: mean and worst gain of each ranker and sampler, a column per number of labels."""
+        sizes = sorted({point.n_labels for point in self.points})
+        rows = [
+            [ranker, sampler, *map(str, self.of(ranker, sampler))]
+            for ranker in self.rankers
+            for sampler in self.samplers
+        ]
+        return ["ranker", "sampler", *(f"{size:,} labels" for size in sizes)], rows
+
+    def __repr__(self) -> str:
+        return plain_table(*self.table(), n_left=2)
+
+    def _repr_html_(self) -> str:
+        return html_table(table_of(*self.table(), n_left=2))
+
+    @property
+    def note(self) -> str:
+        """How the results were computed."""
+        cut = f" of the {self.n_splits} asked for, as it was interrupted" if self.n_done < self.n_splits else ""
+        return (
+            f"baseline {self.baseline}: {self.measure} {self.baseline_value:.3f}. Cells are what was gained over it in "
+            f"{self.n_done} splits{cut}:\nmean/worst, in brackets how many of them lost more than {LOSS}; at: where a "
+            f"sampler stops by itself.\nHalf of the queries are the pool, {self.n_pool:,.0f} documents to choose from; "
+            "half are tested on"
+        )
+
+    def to_csv(self) -> str:
+        """Return one line per point."""
+        rows = [asdict(point) for point in self.points]
+        return csv_table(list(rows[0]), [list(row.values()) for row in rows])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all there is as plain values."""
+        return asdict(self)
+
+
+def signed(value: float) -> str:
+    """Return a difference to three digits, zero without a sign.
+
+    >>> signed(0.0123), signed(-0.0001), signed(-1.0)
+    ('+.012', '.000', '-1.000')
+    """
+    text = f"{value:+.3f}"
+    text = text[1:] if float(text) == 0 else text
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+
+
+def label_curve(
+    data: Dataset,
+    rankers: Sequence[str] | Mapping[str, Ranker] = RANKERS,
+    samplers: Sequence[str] | Mapping[str, Sampler] | None = None,
+    *,
+    baseline: Any,
+    sizes: Sequence[int] | None = None,
+    n_splits: int = 20,
+    measure: str = "NDCG@10",
+    seed: int = 0,
+) -> LabelCurve:
+    """Simulate labelling in many splits: choose documents of half the queries, learn from them, test on the other half.
+
+    Parameters
+    ----------
+    data: graded documents.
+    rankers: names of `rulerank.methods`, set for few labels, "from-baseline" for `select(baseline=)`, or rankers by a
+        name of your own.
+    samplers: names among strata, SSAR, SSARP (five partitions), SSAR per query and random; or by a name of your own
+        `SSAR`, `StratifiedSampler` or functions of (pool, random generator) that return rows of the pool in the order
+        to label them. Pools are shuffled before a sampler sees them, for in some files the order tells the grade.
+    baseline: the ranking that gains are measured from, as `find_baseline` takes it.
+    sizes: the numbers of labels to learn from; by default 20, 50, 100, 200 and 400 as far as the pools reach.
+    n_splits: split number k is drawn by seed + k. Ctrl-C ends it with the splits done so far.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=40, seed=1)
+    >>> label_curve(data, ["from-baseline"], ["strata"], n_splits=3, sizes=[50, 100], baseline="bm25_body")
+    ranker         sampler    50 labels   100 labels
+    from-baseline  strata   +.036/+.029  +.079/+.070
+    """
+    if not is_whole(n_splits, 2):
+        raise DataError(f"n_splits must be a whole number from 2, for a worst one among them: got {n_splits!r}")
+    graded = data.labelled()
+    check_contrast(graded.y, query_index(graded.qid)[0], "show gains by")
+    start = find_baseline(data.feature_names, baseline, data.categories)
+    learners = (
+        rankers if isinstance(rankers, Mapping) else dict(few_labels_named(name, start.option) for name in rankers)
+    )
+    ways = dict(samplers) if isinstance(samplers, Mapping) else samplers_named(samplers)
+    pools = [len(split_halves(graded, seed + number)[0]) for number in range(n_splits)]
+    budgets = check_sizes([size for size in SIZES if size <= min(pools)] if sizes is None else sizes, min(pools))
+    scoring = Scoring(measure)
+    done: list[tuple[float, dict[tuple[str, str, int], tuple[int, float]]]] = []  # of each split
+    with progress(n_splits * len(learners) * len(ways) * len(budgets), "learning") as bar:
+        try:
+            for number in range(n_splits):
+                pool, test = split_halves(graded, seed + number)
+                orders = {
+                    name: choose(way, pool, seed, number, start.option, budgets[-1]) for name, way in ways.items()
+                }
+                found = {}
+                for name, ranker in learners.items():
+                    learner = None if ranker is None else PoolLearner(ranker, pool)
+                    for sampler, size in product(ways, budgets):
+                        rows = orders[sampler][:size]
+                        scores = scores_after(learner, pool, rows, test, start.option)
+                        found[name, sampler, size] = len(rows), scoring.mean(test, scores)
+                        bar.advance()
+                done.append((scoring.mean(test, start.scores(test)), found))
+        except KeyboardInterrupt:
+            if len(done) < ENOUGH:
+                raise
+    base = np.array([value for value, _ in done])
+    points = []
+    for place in done[0][1]:
+        n_asked, values = np.array([found[place] for _, found in done]).T
+        gains = values - base
+        figures = float(n_asked.mean()), float(values.mean()), float(gains.mean()), float(gains.min())
+        points.append(Point(*place, *figures, int((gains < -LOSS).sum())))
+    n_pool = float(np.mean(pools[: len(done)]))
+    return LabelCurve(measure, start.text, float(base.mean()), tuple(points), n_pool, len(done), n_splits)
+
+
+def split_halves(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """Split documents by query: a random half is the pool, the other is tested on.
+
+    >>> import rulerank as rr
+    >>> [len(set(half.qid)) for half in split_halves(rr.datasets.make_ranking(n_queries=11), seed=0)]
+    [5, 6]
+    """
+    names = data.qid.astype(str)
+    queries = np.unique(names)
+    if queries.size < 4:
+        raise DataError(f"expected graded documents of at least 4 queries to split into halves, got {queries.size}")
+    inside = np.isin(names, np.random.default_rng(seed).permutation(queries)[: queries.size // 2])
+    return data[np.flatnonzero(inside)], data[np.flatnonzero(~inside)]
+
+
+def few_labels_named(name: str, baseline: Any) -> tuple[str, Ranker | None]:
+    """Return a method's name as it is written, and its ranker set for few labels; None for from-baseline."""
+    if name.lower() == FROM_BASELINE:
+        return FROM_BASELINE, None
+    ranker = few_label_ranker(name)
+    return method_named(name).name, ranker.set_params(baseline=baseline) if starts_from_baseline(ranker) else ranker
+
+
+def samplers_named(names: Sequence[str] | None) -> dict[str, Sampler]:
+    """Return ways to choose by their names, all by default; capitals do not matter.
+
+    >>> [*samplers_named(["random", "ssarp"])]
+    ['random', 'SSARP']
+    """
+    known = {name.lower(): name for name in SAMPLERS}
+    for name in names or ():
+        if name.lower() not in known:
+            raise DataError(f"unknown sampler {name!r}; choose from {', '.join(SAMPLERS)}")
+    return {known[name.lower()]: SAMPLERS[known[name.lower()]] for name in (names or SAMPLERS)}
+
+
+def check_sizes(sizes: Sequence[int], smallest: int) -> list[int]:
+    for size in sizes:
+        if not is_whole(size, 1, smallest):
+            raise DataError(f"sizes must be whole numbers from 1 to {smallest:,}, the smallest pool: got {size!r}")
+    if not sizes:
+        raise DataError("there is no number of labels to learn from: give sizes, such as 50,100")
+    return sorted(set(sizes))
+
+
+def choose(sampler: Sampler, pool: Dataset, seed: int, number: int, baseline: Any, most: int | None = None) -> Array:
+    """Return the rows of a pool in the order in which a sampler asks for their labels; number: of the split.
+
+    All see the rows shuffled but `StratifiedSampler`, which draws with seed + number as `rulerank sample` does.
+    """
+    if isinstance(sampler, StratifiedSampler):
+        drawn = clone(sampler).set_params(
+            seed=seed + number, baseline=baseline if sampler.baseline is None else sampler.baseline
+        )
+        return np.asarray(drawn.select(pool, lambda row: pool.y[row], budget=most), dtype=np.int64)
+    mixed = np.random.default_rng([seed, number]).permutation(len(pool))
+    if isinstance(sampler, SSAR):
+        chosen = clone(sampler).select(pool[mixed], lambda row: pool.y[mixed[row]], budget=most)
+    else:
+        chosen = sampler(pool[mixed], np.random.default_rng([seed, number, 0]))[:most]
+    return np.asarray(mixed[chosen], dtype=np.int64)
+
+
+def scores_after(learner: PoolLearner | None, pool: Dataset, rows: Array, test: Dataset, baseline: Any = None) -> Array:
+    """Return the scores of test documents after the labels of some rows; all tied where these teach nothing."""
+    grades = pool.y[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that few labels say little is what the curve shows
+        if learner is None:
+            y = np.full(len(pool), UNLABELLED)
+            y[rows] = grades
+            return select(replace(pool, y=y), baseline=baseline).ranker.predict(test)
+        if np.unique(grades).size < 2 and not starts_from_baseline(learner.ranker):
+            return np.zeros(len(test))
+        return learner.fit(rows, grades).predict(test)
+
+
+def starts_from_baseline(ranker: Ranker) -> bool:
+    """Tell whether a ranker has the baseline ranking to start from, and so needs no labels to rank."""
+    return "baseline" in ranker.get_params(deep=False)
+
+
+def label_curve_figure(curve: LabelCurve) -> Figure:
+    """Draw the mean gain over the baseline against labels, a panel per ranker; thin lines are the worst split."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    n_across = 2 if len(curve.rankers) == 4 else min(3, len(curve.rankers))
+    n_down = ceil(len(curve.rankers) / n_across)
+    figure = Figure(figsize=(1.2 + 4.2 * n_across, 1.1 + 3.4 * n_down), layout="constrained")
+    panels = figure.subplots(n_down, n_across, sharey=True, sharex=True, squeeze=False).ravel()
+    for panel in panels[len(curve.rankers) :]:
+        panel.set_visible(False)
+    for panel, ranker in zip(panels, curve.rankers, strict=False):
+        _draw_panel(panel, curve, ranker)
+        panel.set_xlabel(f"labels (of {curve.n_pool:,.0f} documents)")
+    panels[0].set_ylabel(f"{curve.measure} minus the baseline's")
+    handles, _ = panels[0].get_legend_handles_labels()
+    handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), label="worst split of each"))
+    columns = 4 if n_across > 1 else 2  # four are wider than one panel
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw_panel(panel: Any, curve: LabelCurve, ranker: str) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    others = [name for name in curve.samplers if name != RANDOM]
+    for sampler in curve.samplers:
+        colour = GREY if sampler == RANDOM else COLOURS[others.index(sampler) % len(COLOURS)]
+        points = curve.of(ranker, sampler)
+        labels = [point.n_asked for point in points]
+        panel.plot(labels, [p.worst for p in points], color=colour, zorder=2, linewidth=0.9, linestyle=(0, (3, 2)))
+        panel.plot(labels, [p.gain for p in points], color=colour, marker="o", markersize=3.5, label=plain(sampler))
+    name = f"baseline {curve.baseline}: {curve.measure} {curve.baseline_value:.3f}"
+    panel.axhline(0.0, color=INK, linewidth=1.2, label=plain(name), zorder=1)
+    top = max(0.005, *(point.gain for point in curve.points))
+    low = max(1.08 * min(0.0, *(point.worst for point in curve.points)), -max(DEEPEST, top))
+    panel.set_ylim(low, top + 0.06 * (top - low))
+    deepest = min(point.worst for point in curve.points if point.ranker == ranker)
+    if deepest < low:
+        text = f"worst: {deepest:.2f}".replace("-", "\N{MINUS SIGN}")
+        panel.text(0.98, 0.03, text, transform=panel.transAxes, ha="right", fontsize=8.5, color=INK)
+    panel.set_title(plain(ranker), fontsize=11)
+    panel.set_xscale("log")
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda labels, _: f"{labels:,.0f}"))
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.grid(axis="y", color="#e4e6ea", linewidth=0.8)
+    panel.spines[["top", "right"]].set_visible(False)

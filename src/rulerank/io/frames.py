@@ -1,0 +1,305 @@
+"""Table files to and from data frames: csv, tsv and Parquet.
+
+A tsv is not a csv with tabs: its cells are read and written as they are, and a quote is a character like any other.
+
+A csv has no types. Where one is needed it is written behind the name of the column: `title:text` on a text that might
+be taken for numbers, `brand:category(lg|sony)`, `added:date`. Parquet and data frames have types of their own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, cast
+
+import polars as pl
+
+from rulerank.errors import DataError, ReadError
+from rulerank.io.columns import (
+    MISSING,
+    is_date,
+    is_frame,
+    parsed,
+    to_polars,
+)
+from rulerank.io.files import Origin, Source, decoded, format_suffix, read_bytes, write_bytes
+
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
+TABLE_FORMATS = (*SEPARATORS, "parquet")
+QUEPID = ("query", "docid", "rating")  # the header of a csv of Quepid, whose queries are their ids
+FIELD = ":field"
+MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
+FORMULA = r"""^('*"*[=+\-@\t\r])"""  # how a cell begins that a spreadsheet may run, guarded by apostrophes or not
+GUARDED_CELL = r"""^'+"*[=+\-@\t\r]"""
+QUOTE_INSIDE = 'a quote (") is opened and not closed, or inside a field: write it twice, and one more around the field'
+DOCUMENTS = (
+    "this is JSON, as files of documents are, and not a table of features: compute features from documents and queries "
+    "with `rulerank features` (in Python rr.TextFeatures)"
+)
+NumberType = type[pl.Float32] | type[pl.Float64]
+
+
+def read_frame(
+    source: Any,
+    *,
+    text: Collection[str] | None = (),
+    numeric: Collection[str] = (),
+    number: NumberType = pl.Float32,
+    format: str | None = None,
+) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a file or frame as they are, and where its rows are.
+
+    text: columns that are read as they are written; None for all. numeric: those that must hold numbers.
+    """
+    if is_frame(source):
+        return to_polars(source), Origin()
+    content, name = read_bytes(source)
+    format = _check_format(format) if format else _table_format(name, content)
+    if not content:
+        raise ReadError(name, None, "the file is empty")
+    if format in SEPARATORS:
+        return _read_delimited(content, name, SEPARATORS[format], text, numeric, number)
+    with parquet_errors(name):
+        return pl.read_parquet(io.BytesIO(content)), Origin(name)
+
+
+@contextmanager
+def parquet_errors(name: str) -> Iterator[None]:
+    """Turn whatever Polars raises on a missing or damaged Parquet file into one error that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise ReadError(name, None, "there is no such file") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        reason = (str(error).splitlines() or ["damaged"])[0]
+        raise ReadError(name, None, f"expected a parquet file, got something else or a damaged one: {reason}") from None
+
+
+def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = None) -> None:
+    """Write any frame as csv, tsv or parquet; texts are guarded so that no spreadsheet runs them.
+
+    >>> out = io.BytesIO()
+    >>> write_frame(pl.DataFrame({"qid": ["q1"], "query": ["=1+1"], "year": ["1984"]}), out, format="csv")
+    >>> out.getvalue()
+    b"qid,query,year:text\\nq1,'=1+1,1984\\n"
+    """
+    if format is None:
+        format = format_suffix(target).removeprefix(".") if isinstance(target, str | os.PathLike) else "a stream"
+    out = io.BytesIO()
+    if _check_format(format) == "parquet":
+        frame.write_parquet(out)
+        write_bytes(target, out.getvalue())
+        return
+    marked = frame.columns if frame.columns == [*QUEPID] else [_marked(column) for column in frame]
+    names = pl.Series("the column names", marked)
+    frame = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
+    texts = [names, *frame.select(pl.col(pl.String))]
+    broken = [column.filter(column.str.contains("[\t\n\r]").fill_null(False)).head(1) for column in texts]
+    if format == "tsv" and any(map(len, broken)):
+        column = next(column for column in broken if len(column))
+        raise DataError(
+            f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has {column[0]!r:.60}; write csv or "
+            "Parquet (.csv, .parquet)"
+        )
+    frame = frame.with_columns(_guarded(column) for column in texts[1:])
+    frame.columns = _guarded(names).to_list()
+    quotes = "necessary" if format == "csv" else "never"
+    frame.write_csv(out, separator=SEPARATORS[format], quote_style=cast(Any, quotes))
+    write_bytes(target, out.getvalue())
+
+
+def either(parameter: str) -> str:
+    """Return how a parameter is given in Python and on the command line.
+
+    >>> either("qid")
+    'qid=..., on the command line --qid ...'
+    """
+    return f"{parameter}=..., on the command line --{parameter} ..."
+
+
+def no_header_hint(columns: Sequence[str]) -> str:
+    """Return what to do where the first line of a file seems to hold values, not names of columns; else nothing.
+
+    >>> no_header_hint(["q1", "d7", "0.5"])
+    '; the first line seems to hold values: add a line with the names of the columns above it'
+    """
+    if len(columns) == 1 and ";" in columns[0]:
+        return "; expected columns with commas between them in a csv, tabs in a tsv"
+    if not any(re.fullmatch(r"[+-]?[0-9.]+", column) or "://" in column or len(column) > 60 for column in columns):
+        return ""
+    return "; the first line seems to hold values: add a line with the names of the columns above it"
+
+
+def _table_format(name: str, content: bytes) -> str:
+    suffix = format_suffix(name).removeprefix(".")
+    if suffix in TABLE_FORMATS:
+        return suffix
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.lstrip().startswith(b"{"):
+        raise ReadError(name, None, DOCUMENTS)
+    return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
+
+
+def _check_format(format: str) -> str:
+    if format not in TABLE_FORMATS:
+        raise DataError(f"expected a table's format, {', '.join(TABLE_FORMATS)}, got {format!r}; name it with format=")
+    return format
+
+
+def _read_delimited(
+    content: bytes,
+    name: str,
+    separator: str,
+    text: Collection[str] | None,
+    numeric: Collection[str],
+    number: NumberType,
+) -> tuple[pl.DataFrame, Origin]:
+    """Return the rows and where they are: columns of text as written, all others that hold numbers as numbers.
+
+    Text in a column in `numeric`, or in one that is mostly numbers, is a mistake; any other column stays text.
+    Lines are looked for when there is something to say about one.
+    """
+    whole = decoded(content, name)
+    body = whole.strip("\r\n")
+    if not body.strip():
+        raise ReadError(name, None, "the file is empty: expected a line of column names")
+    quote = QUOTE[separator]
+    try:
+        frame = pl.read_csv(body.encode(), separator=separator, quote_char=quote, has_header=False, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        _find_fault(whole, name, separator)
+        raise ReadError(name, None, QUOTE_INSIDE) from None
+    strange = (quote and quote in body) or re.search("\r(?!\n)", body) or frame.to_series(0).null_count()
+    if strange or body.count(separator) != len(frame) * (frame.width - 1):  # Polars fills up rows that have too few
+        _find_fault(whole, name, separator)
+        first, *rest = frame.columns
+        if rest:  # a blank line that ends in \r\n is one cell with the \r to Polars
+            blank = (pl.col(first) == "\r") & pl.all_horizontal(pl.col(rest).is_null())
+            frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(first)).alias(first))
+        frame = frame.filter(~pl.all_horizontal(pl.all().fill_null("") == ""))  # of blank lines
+    header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
+    columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        line, _ = next(_records(whole, name, separator))
+        raise ReadError(name, line, f"column names must differ: {twice!r} appears twice{no_header_hint(columns)}")
+    origin = Origin(name, lambda: [line for line, _ in _records(whole, name, separator)][1:])
+    cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
+    text = None if [*map(str.lower, columns)] == [*QUEPID] else text
+    typed = [_typed(column, text, numeric, number, origin) for column in cells]
+    return pl.DataFrame({column.name: column for column in typed}), origin  # a list would name a column without a name
+
+
+def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of every row that is not blank, as the csv module reads them."""
+    quoting: Any = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
+    limit = csv.field_size_limit(len(text))
+    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, quoting=quoting, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "new-line" in str(error):
+            raise ReadError(name, reader.line_num, "a carriage return is inside a line; end lines with \\n") from None
+        raise ReadError(name, line, QUOTE_INSIDE) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _find_fault(text: str, name: str, separator: str) -> None:
+    """Raise the error of the first record that has more or fewer cells than the first, or a quote where none may be."""
+    records = [*_records(text, name, separator)]
+    n_columns = len(records[0][1])
+    for line, cells in records:
+        if len(cells) != n_columns:
+            raise ReadError(name, line, f"expected {n_columns} columns as in the first line, got {len(cells)}")
+    lines = text.split("\n")
+    for start, stop in pairwise([*(line for line, _ in records), len(lines) + 1]):
+        if QUOTE[separator] and "\n".join(lines[start - 1 : stop - 1]).count('"') % 2:
+            raise ReadError(name, start, QUOTE_INSIDE)
+
+
+def _numbers(column: pl.Series, number: NumberType, origin: Origin, certain: bool) -> pl.Series:
+    """Return the column as numbers or booleans when it holds them, as it is when it holds text."""
+    numbers = column.cast(number, strict=False)
+    if numbers.null_count() == column.null_count():
+        return numbers
+    cells = column.str.strip_chars()
+    cells = cells.set(cells.is_in(MISSING), None)
+    numbers = cells.cast(number, strict=False)
+    wrong = cells.is_not_null() & numbers.is_null()
+    if not wrong.any():
+        return numbers
+    lower = cells.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        return lower == "true"
+    if not certain and numbers.count() < wrong.sum():  # prose with a number here and there
+        return column
+    row = int(wrong.arg_max() or 0)
+    raise origin(
+        row,
+        f"expected a number in column {column.name!r}, got {cells[row]!r}; "
+        f"if the column is not a feature, name those that are ({either('features')})",
+    )
+
+
+def _guarded(column: pl.Series) -> pl.Series:
+    """Return texts with an apostrophe where they begin as a formula does, but for plain numbers."""
+    return column.str.replace(FORMULA, "'${1}").str.replace(r"\A'([+-][0-9]+(\.[0-9]+)?)\z", "${1}")
+
+
+def _unguarded(column: pl.Series) -> pl.Series:
+    return column.str.replace(f"^'{FORMULA[1:]}", "${1}")
+
+
+def _marked(column: pl.Series) -> str:
+    """Return the column's name with a mark where a csv would lose what it is."""
+    is_text = column.name in ("qid", "docid", "comment") or column.name.endswith(FIELD)  # whatever it holds
+    if isinstance(column.dtype, pl.Enum):
+        kinds = "|".join(
+            kind.replace("%", "%25").replace("|", "%7C").replace("\n", "%0A") for kind in column.dtype.categories
+        )
+        return f"{column.name}:category({kinds})"
+    if is_date(column.dtype):
+        return f"{column.name}:date"
+    if column.dtype == pl.String and not is_text and column.cast(pl.Float64, strict=False).count():
+        return f"{column.name}:text"
+    return column.name
+
+
+def _typed(
+    column: pl.Series, text: Collection[str] | None, numeric: Collection[str], number: NumberType, origin: Origin
+) -> pl.Series:
+    """Return a column of a csv with its type: that of its mark, text, or numbers."""
+    marked = MARK.fullmatch(column.name)
+    if marked is None:
+        if text is not None and column.name not in text and not column.name.endswith(FIELD):
+            column = _numbers(column, number, origin, column.name in numeric)
+        return _unguarded(column) if column.dtype == pl.String else column
+    name, what, written = marked.groups()
+    column = _unguarded(column).alias(name)
+    if what == "category":
+        column = column.set(column == "", None)
+        kinds = [
+            kind.replace("%0A", "\n").replace("%7C", "|").replace("%25", "%") for kind in (written or "").split("|")
+        ]
+        kinds = (
+            [*kinds, *column.drop_nulls().unique().sort()] if written else column.drop_nulls().unique().sort().to_list()
+        )
+        return column.cast(pl.Enum([*dict.fromkeys(kinds)]))
+    if what == "date":
+        dates = parsed(column)
+        if not is_date(dates.dtype) and (column.fill_null("") != "").any():
+            raise origin(None, f"column {name!r} must hold dates such as 2026-11-18, or nothing where one is missing")
+        return dates if is_date(dates.dtype) else pl.Series(name, [None] * len(column), dtype=pl.Date)
+    return column

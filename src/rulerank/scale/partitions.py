@@ -1,0 +1,306 @@
+"""Fit and evaluate a ranker on data that does not fit in memory: the same model and values as in memory.
+
+Dask data frames are scored where they are.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rulerank._util.parameters import check_number
+from rulerank.dataset import Array, Dataset
+from rulerank.discretize import bin_limits
+from rulerank.errors import DataError, RulerankError, TooLargeError
+from rulerank.evaluation import Measure, evaluate
+from rulerank.evaluation.evaluation import Result
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.fitted.bins import ordered, row_keys
+from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.rankers.rule_ranker import IncrementalRules, rows_to_keep
+from rulerank.rules.engine import Engine, count, table_mib, table_size
+from rulerank.rules.tables import BinCounts
+from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
+from rulerank.scale.part import Columns, DatasetPart, Part, Shape, graded_part, open_parts
+from rulerank.scale.streamed import (
+    Runner,
+    StreamedLikelihood,
+    StreamedParts,
+    Survey,
+    check_no_click_columns,
+    column_sums,
+    look_at_all,
+    shape_of,
+)
+
+AnyRanker = TypeVar("AnyRanker", bound=Ranker)
+KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
+MOST_ROWS = 2**31 - 1  # a cell counts rows in 32 bits
+LEARNERS = (IncrementalRules, FittedRules, QueryIntercepts)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedParts:
+    """Parts that were looked at: whole queries, the same features."""
+
+    parts: Sequence[Part]
+    shape: Shape
+    survey: Survey
+    runner: Runner
+
+
+def fit_partitions(
+    ranker: AnyRanker,
+    partitions: Any,
+    client: Any = None,
+    *,
+    qid: str = "qid",
+    docid: str = "docid",
+    grade: str = "grade",
+    features: Sequence[str] | None = None,
+    format: str | None = None,
+    labelled_only: bool = False,
+    memory: float = 1024,
+) -> AnyRanker:
+    """Fit a ranker to partitions that need not fit in memory together; the model is the one that `fit` would give.
+
+    partitions: a folder, a pattern such as "data/*.parquet", or a sequence of files, data sets and data frames; each
+        holds whole queries. Parquet is read as it is; text (csv, LETOR) is kept as Parquet in a temporary folder
+        meanwhile. Or a Dask data frame.
+    client: a `distributed.Client`, whose workers then do the work; each must be able to read the files.
+    qid, docid, grade, features: columns of tables, as in `read_table`; the features are those of the first partition.
+    labelled_only: leave rows without a grade out.
+    memory: MiB for what is held of the data at once, beside the ranker's own tables.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=40, seed=0)
+    >>> partitions = [data[[query == one for query in data.qid]] for one in dict.fromkeys(data.qid)]
+    >>> ranker = rr.scale.fit_partitions(rr.GlobalRules(), partitions)
+    >>> bool((ranker.predict(data) == rr.GlobalRules().fit(data).predict(data)).all())
+    True
+    """
+    check_learns(ranker)
+    ranker.check_parameters()
+    columns = Columns(qid, docid, grade, None if features is None else tuple(features))
+    with surveyed(partitions, columns, client, format=format, labelled_only=labelled_only, memory=memory) as found:
+        return fit_opened(ranker, found, memory)
+
+
+def fit_opened(ranker: AnyRanker, found: OpenedParts, memory: float) -> AnyRanker:
+    """Fit a ranker to parts that were looked at."""
+    check_learns(ranker)
+    if found.survey.n_rows > MOST_ROWS:
+        raise TooLargeError(
+            f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
+        )
+    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
+    parts = StreamedParts(
+        found.parts, shape, found.runner, found.survey.sizes, found.survey.highest + 1, int(memory * 2**20)
+    )
+    ranker.check_parameters()
+    ranker.feature_names_, ranker.has_names_ = shape.feature_names, shape.has_names
+    ranker.n_features_in_, ranker.categories_ = len(shape.feature_names), dict(shape.categories)
+    with ranker.learning():
+        learn(ranker, parts)
+    ranker._sample = ranker._trained_queries = None
+    return ranker
+
+
+def learn(ranker: Ranker, parts: StreamedParts) -> None:
+    """Learn from sums over parts what `fit` learns from all rows at once."""
+    if isinstance(ranker, IncrementalRules):
+        count_rules(ranker, parts)
+    elif isinstance(ranker, FittedRules):
+        ranker.learn_rows(ordered(parts.total(row_keys)), parts.columns)
+    elif isinstance(ranker, QueryIntercepts):
+        ranker.take_missing(parts.block_sums(column_sums))
+        likelihood = StreamedLikelihood(parts, ranker.likelihood_of(parts.n_grades), ranker.l2)
+        ranker.learn_likelihood(likelihood, likelihood.query_ids)
+
+
+def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
+    """Count each feature's bins, then the feature sets that are worth it."""
+    bins = ranker.discretizer_ = ranker.new_discretizer(parts.shape.categories)
+    if bins is not None:
+        parts.find_cuts(bins)
+    total = partial(parts.total, prepare=partial(type(ranker).rows_of, bins, parts.n_grades))
+    widths = bin_limits(bins, len(ranker.feature_names_))
+    counts = total(partial(BinCounts.of, widths=widths, n_jobs=ranker.n_jobs))
+    layout, training = ranker.lay_out_counts(counts)
+    scheme = ranker.scheme()
+    if table_mib(layout, scheme, training) > ranker.memory_budget:
+        raise TooLargeError(
+            f"{table_size(layout, scheme, training)}, more than memory_budget={ranker.memory_budget:g}; raise it, "
+            "lower max_size, raise drop_weakest to keep fewer features, or use fewer bins. Data in memory needs no "
+            "tables: predict then counts the rows, which data in parts does not keep"
+        )
+    found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
+    ranker.engine_ = Engine.from_counts(layout, scheme, training, found, n_jobs=ranker.n_jobs)
+    ranker.keep(parts.n_rows, lambda: parts.total(partial(rows_to_keep, bins)))
+
+
+def check_learns(ranker: Any) -> None:
+    """Refuse a ranker that needs all rows at once."""
+    if not isinstance(ranker, LEARNERS):
+        raise DataError(
+            f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
+            "GlobalRules, StableRules, QueryIntercepts and FittedRules learn from parts"
+        )
+
+
+@contextmanager
+def opened_parts(
+    parts: Any, columns: Columns, client: Any, format: str | None, memory: float
+) -> Iterator[tuple[Sequence[Any], Runner]]:
+    """Open parts, here or on a cluster; text is kept as Parquet in a folder that goes at the end."""
+    runner = Runner()
+    if is_dask_frame(parts) or client is not None:
+        runner = OnDask(own_client() if client is None else client)
+    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
+        if is_dask_frame(parts):
+            yield frame_parts(parts, columns), runner
+            return
+        spool = None if runner.on_a_cluster else folder
+        max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
+        yield open_parts(parts, columns, format=format, spool=spool, max_values=max_values), runner
+
+
+@contextmanager
+def surveyed(
+    parts: Any,
+    columns: Columns,
+    client: Any = None,
+    *,
+    format: str | None = None,
+    labelled_only: bool = False,
+    memory: float = 1024,
+) -> Iterator[OpenedParts]:
+    """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
+    check_number("memory", memory, 1, float("inf"), "MiB")
+    with opened_parts(parts, columns, client, format, memory) as (opened, runner):
+        if is_dask_frame(parts):
+            check_no_click_columns("the Dask data frame", parts.columns)
+        shape = shape_of(opened, runner, labelled_only=labelled_only)
+        survey = look_at_all(opened, shape, runner)
+        if not survey.n_rows:
+            raise DataError("no document has a grade, so there is nothing to learn from")
+        survey.check_contrast("learn from")
+        opened = [
+            part for part, n_rows in zip(opened, survey.sizes, strict=True) if n_rows
+        ]  # without a grade: left out
+        survey = replace(survey, sizes=tuple(filter(None, survey.sizes)))
+        small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
+        if not runner.on_a_cluster and small:
+            opened = [part if isinstance(part, DatasetPart) else DatasetPart.of(part, shape) for part in opened]
+        yield OpenedParts(opened, shape, survey, runner)
+
+
+def evaluate_partitions(
+    ranker: Ranker,
+    partitions: Any,
+    measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
+    client: Any = None,
+    *,
+    qid: str = "qid",
+    docid: str = "docid",
+    grade: str = "grade",
+    format: str | None = None,
+    memory: float = 1024,
+    **options: Any,
+) -> Result:
+    """Measure how well a fitted ranker ranks the documents of partitions, as `evaluate` does in memory.
+
+    partitions and client are those of `fit_partitions`; options those of `evaluate`. Rows without a grade are left out.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+    >>> ranker = rr.GlobalRules().fit(data)
+    >>> partitions = [data[[query == one for query in data.qid]] for one in dict.fromkeys(data.qid)]
+    >>> found = rr.scale.evaluate_partitions(ranker, partitions)
+    >>> found.means == rr.evaluate(data.y, ranker.predict(data), data.qid).means
+    True
+    """
+    columns = Columns(qid, docid, grade)
+    asked = [measures] if isinstance(measures, str | Measure) else [*measures]
+    with opened_parts(partitions, columns, client, format, memory) as (opened, runner):
+        shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
+        survey = look_at_all(opened, shape, runner)
+        if survey.n_rows:
+            survey.check_contrast("tell rankings apart by")
+        options = {"max_grade": survey.highest} | options  # of all parts, for ERR
+        found = runner.listed(partial(_measured, ranker, shape, asked, options), opened, "measuring parts")
+    results = [one for one in found if one is not None]
+    if not results:
+        raise DataError("no document has a grade, so there is nothing to measure")
+    return replace(
+        results[0],
+        queries=np.concatenate([one.queries for one in results]),
+        values=np.concatenate([one.values for one in results], axis=1),
+        n_docs=sum(one.n_docs for one in results),
+        n_tied=sum(one.n_tied for one in results),
+        n_without_relevant=sum(one.n_without_relevant for one in results),
+    )
+
+
+def predict_frame(ranker: Ranker, frame: Any, qid: Any = None) -> Any:
+    """Return the scores of a Dask data frame as a Dask series; nothing is computed yet.
+
+    A ranker that normalises by query needs whole queries in each partition, which is looked at now, and `qid`: the name
+    of their column, "qid" unless given.
+    """
+    column = "qid" if qid is None else qid
+    if not isinstance(column, str):
+        raise DataError(f"qid must be the name of a column of the Dask data frame: got {type(column).__name__}")
+    if ranker.needs_the_query():
+        if column not in frame.columns:
+            raise DataError(f"there is no column {column!r}: name the column of the query id, predict(frame, qid=...)")
+        _check_whole_partitions(frame[[column]], column)
+    return frame.map_partitions(_score_partition, ranker, column, meta=("score", "f8"))
+
+
+def _score_partition(frame: Any, ranker: Ranker, column: str) -> Any:
+    pandas = needed("pandas")
+    if not len(frame):
+        return pandas.Series(np.zeros(0), name="score", index=frame.index)
+    queries = frame[column] if ranker.needs_the_query() else None
+    return pandas.Series(ranker.predict(frame, qid=queries), name="score", index=frame.index)
+
+
+def _check_whole_partitions(frame: Any, column: str) -> None:
+    counts = [one.drop_duplicates() for one in frame.partitions]
+    dask = needed("dask")
+    seen: dict[Any, int] = {}
+    for number, ids in enumerate(dask.compute(*counts)):
+        for one in ids[column].tolist():
+            if one in seen:
+                raise DataError(
+                    f"partitions {seen[one]} and {number} both have rows of query {one!r}, and this ranker compares "
+                    f"the documents of a query: bring them together first, frame.shuffle(on={column!r})"
+                )
+            seen[one] = number
+
+
+def _scored(ranker: Ranker, data: Dataset, name: str) -> Array:
+    try:
+        return ranker.predict(data)
+    except RulerankError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def _measured(
+    ranker: Ranker, shape: Shape, measures: list[str | Measure], options: dict[str, Any], part: Part
+) -> Result | None:
+    data = graded_part(part, shape)
+    if not len(data):
+        return None
+    return evaluate(
+        data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, any_grades=True, **options
+    )

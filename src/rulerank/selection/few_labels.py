@@ -1,0 +1,408 @@
+"""Few labels: start from the baseline ranking, and move away from it only as far as they support it.
+
+Rankers are set for few labels (MDLP finds no cuts in a hundred grades, and coefficients need holding), learn from the
+labelled rows of a pool, and are compared with the baseline by labels of held-out queries. Pairs weigh all places alike,
+and 28 % of the rankings that had more of them in order were worse in NDCG@10: more pairs are never called better.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rulerank._util.loops import one_blas_thread
+from rulerank._util.words import counted, listed, percent
+from rulerank.baseline import find_baseline
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, one_sided, query_index
+from rulerank.discretize import EqualWidth
+from rulerank.errors import DataError
+from rulerank.evaluation import Comparison, evaluate
+from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
+from rulerank.methods import Method, method_named
+from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.pool import Grades, PoolLearner
+from rulerank.selection.select import Selection
+from rulerank.splitting import QueryKFold
+
+# chosen by benchmarks/choose_few_labels.py
+COARSE_RULES = {"discretizer": EqualWidth(n_bins=5), "max_size": 1}
+BY_RULES = ("RE-GR", "RE-SR", "RE-QR")
+FEW_LABELS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(BY_RULES, COARSE_RULES),
+    "QI": {"l2": 300.0, "normalize": "zscore"},
+}
+# full learners that take over when they rank held-out queries better, each from so many labels on; with 200 and 400
+# labels, and decided by pairs, they were behind the worst losses of all (docs/few-labels.md)
+HAND_OVER = {"QI": 1000, "FR": 1000}
+BY_RATER, PEOPLE = "QI", "the people"  # the method that has intercepts for raters, and one of them
+GOOD_START = 100  # labels, ten documents each of ten queries: with fewer, no message says to stop
+MANY = 1000  # labels, with which methods made for many are used
+TOP = 3  # places that people look at
+TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
+FOLDS = 5
+LEAST_QUERIES = 5  # with pairs: below, there is nothing to tell
+LEAST_TOPS = 10  # queries with different grades: below, no learner takes over
+N_DRAWS, N_QUERIES, DEPTH = 60, 60, 10  # of what more labels could add
+ENOUGH = 0.03  # below this share more labels are hardly worth their cost
+PAIRS = {  # verdict of pairs in order, in figures and in words
+    "better": ("more", "more pairs in the right order, top results unchecked"),
+    "worse": ("fewer", "fewer pairs in the right order: keep the baseline ranking"),
+    "unclear": ("unclear", "no clear difference"),
+}
+
+
+def few_label_params(name: str) -> dict[str, Any]:
+    """Return what a method is set to when labels are few, where its defaults are made for many.
+
+    >>> few_label_params("QI")
+    {'l2': 300.0, 'normalize': 'zscore', 'missing': 'mean'}
+    """
+    method = method_named(name)
+    return FEW_LABELS.get(method.name, {}) | _gaps(method)
+
+
+def few_label_ranker(name: str) -> Ranker:
+    """Return an unfitted ranker by its name, set for few labels.
+
+    >>> few_label_ranker("QI")
+    QueryIntercepts(l2=300.0, missing='mean', normalize='zscore')
+    """
+    return method_named(name).ranker_class()(**few_label_params(name))
+
+
+def _gaps(method: Method) -> dict[str, Any]:
+    """Let a method take documents with missing values, as pools have them."""
+    return {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}
+
+
+def select_from_baseline(pool: Dataset, baseline: Any, *, ranker: Ranker | None = None) -> Selection:
+    """Learn from the labelled rows of a pool (the others have grade -1), starting from the baseline ranking.
+
+    baseline: as `find_baseline` takes it: a feature, a sum of features, a fitted ranker, a run, or a file of these.
+    ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) from
+    1,000 labels on, if, cross-validated by query, that one has a higher NDCG@10 and the 90 % interval excludes 0.
+
+    Where no query has labels of two grades, nothing can be learned, and the ranker is the baseline ranking.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+    >>> grades = np.where(np.arange(len(data)) % 10 == 0, data.y, -1)
+    >>> found = rr.select(rr.Dataset(data.X, grades, data.qid, None, data.feature_names), baseline="bm25_body")
+    >>> found.method, found.facts["labels"]
+    ('Anchored', 83)
+    """
+    start = find_baseline(pool.feature_names, baseline, pool.categories)
+    before = start.scores(pool)
+    query = query_index(pool.qid)[0]
+    rows = np.flatnonzero(pool.y != UNLABELLED)
+    grades = pool.y[rows]
+    learner = PoolLearner(Anchored(baseline=start.option) if ranker is None else ranker, pool)
+    contrast = has_contrast(grades, query[rows])
+    if not contrast and not isinstance(learner.ranker, Anchored):
+        check_contrast(grades, query[rows])
+    held_out, took_over = None, None
+    if contrast:
+        learner, held_out, took_over = hand_over(learner, rows, grades, HAND_OVER if ranker is None else {})
+    fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool.feature_names)
+    scores = fitted.predict(pool)
+    pairs = None
+    if held_out is not None:
+        pairs = compare_pairs(held_out, before[rows], grades, query_index(query[rows])[0])
+    anchored = isinstance(fitted, Anchored)
+    facts = {
+        "method": type(fitted).__name__ if took_over is None else took_over.a,
+        "baseline": start.text,
+        "labels": int(rows.size),
+        "labelled_queries": int(np.unique(query[rows]).size),
+        "learned": contrast,
+        "warning": one_sided(grades),
+        "top_changed": round(float((top_sets(scores, query) != top_sets(before, query)).any(axis=1).mean()), 4),
+        "tied": round(share_tied(scores, query), 4),
+        "took_over": None if took_over is None else _figures(took_over, "old"),
+        "still_to_gain": round(still_to_gain(fitted, learner), 4) if isinstance(fitted, Anchored) else None,
+        "pairs": None if pairs is None else _figures(pairs, "baseline") | {"verdict": pairs_verdict(pairs)},
+    }
+    lines = _lines(facts, start, pairs, took_over, tuple(pool.categories) if anchored else ())
+    if not anchored and took_over is None:
+        lines[0] = lines[0].replace("Starts from", "Compared with", 1)
+    return Selection(fitted, (), "\n".join(lines), "NDCG@10", comparison=pairs, facts=facts)
+
+
+def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker: Ranker | None = None) -> Ranker:
+    """Return a ranker of the grades of several raters; those of one are never compared with those of another.
+
+    given: rater -> row -> grade. ranker: what to fit, of that method; by default as it is set for few labels.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=5, seed=0)
+    >>> given = {PEOPLE: {0: 0, 1: 1, 2: 2}, "gpt": {row: min(2, int(data.y[row]) + 1) for row in range(40)}}
+    >>> fit_by_rater("QI", data, given).rater_ids_.tolist()
+    ['the people', 'gpt']
+    """
+    check_by_rater(method, [rater for rater in given if rater != PEOPLE])
+    triples = [(row, grade, rater) for rater, grades in given.items() for row, grade in sorted(grades.items())]
+    rows, grades, raters = (np.array(column) for column in zip(*triples, strict=True))
+    fitted = PoolLearner(ranker or few_label_ranker(BY_RATER), pool).fit_raters(rows, grades, raters.astype(object))
+    counts = ", ".join(f"{counted(len(found), 'label')} of {rater}" for rater, found in given.items())
+    warnings.warn(f"learned from {counts}: every rater has intercepts of its own", stacklevel=2)
+    return fitted
+
+
+def check_by_rater(method: str, raters: Iterable[str]) -> None:
+    """Refuse a method that has no intercepts for raters."""
+    if method_named(method).name != BY_RATER:
+        raise DataError(
+            f"labels of {', '.join(raters)} count in training, each rater with intercepts of its own, which only "
+            f"{BY_RATER} has: train {BY_RATER}, or let people's labels alone count"
+        )
+
+
+def _figures(found: Comparison, other: str) -> dict[str, Any]:
+    """Return a comparison on held-out labels as plain values."""
+    figures = {"new": found.mean_a, other: found.mean_b, "low": found.low, "high": found.high}
+    return figures | ({"n_pairs": found.n_trials} if found.measure == "pairs" else {}) | {"n_queries": found.n_queries}
+
+
+def _lines(
+    facts: dict[str, Any], start: Any, pairs: Comparison | None, took_over: Comparison | None, left_out: Sequence[str]
+) -> list[str]:
+    """Say what can honestly be said of a ranker learned from few labels, a sentence a line."""
+    labels = f"{counted(facts['labels'], 'label')} of {counted(facts['labelled_queries'], 'query', 'queries')}"
+    changed = f"the top {TOP} changes in {percent(facts['top_changed'])} of queries"
+    first = f"Starts from the baseline ranking ({start}); {labels}; {changed}"
+    to_gain = facts["still_to_gain"]
+    if to_gain is not None:
+        first += f"; more labels could add {gain_in_words(to_gain)}"
+    lines = [f"{first}."]
+    if not facts["learned"]:
+        lines.append(
+            "No query has labels of two grades, so nothing was learned: the model equals the baseline ranking. "
+            "Label more documents of each query."
+        )
+    if facts["warning"] is not None:
+        lines.append(f"{facts['warning']}.")
+    if left_out:
+        lines.append(f"Left out: {listed(left_out)}, for categories are no amounts.")
+    if took_over is not None:
+        reach = f"difference {took_over.low:+.3f} to {took_over.high:+.3f}, 90 % interval"
+        lines.append(
+            f"{took_over.a} took over from {took_over.b}: NDCG@10 {took_over.mean_a:.3f} against "
+            f"{took_over.mean_b:.3f} on labels of {took_over.n_queries:,} held-out queries ({reach})."
+        )
+    if pairs is not None:
+        lines.append(f"{pairs_in_words(pairs)}.")
+    balanced = facts["learned"] and facts["warning"] is None
+    if pairs is not None and pairs.verdict == "worse":
+        lines.append("Keep the baseline ranking until you have more labels.")
+    elif balanced and to_gain is not None and to_gain < ENOUGH and facts["labels"] >= GOOD_START:
+        lines.append(
+            "That may be enough, though the estimate is a low one: check it against the baseline ranking, and use "
+            "it if "
+            "it is not behind."
+        )
+    if facts["tied"] > TIED:
+        lines.append(words_for_ties(facts["tied"]))
+    return lines
+
+
+def pairs_verdict(found: Comparison) -> str:
+    """Return the verdict in figures: more, fewer, unclear or too few."""
+    return PAIRS[found.verdict][0] if found.verdict in PAIRS else found.verdict
+
+
+def pairs_in_words(found: Comparison) -> str:
+    """Say how many pairs of held-out labels two rankings have in order.
+
+    >>> pairs_in_words(Comparison("pairs", "new", "baseline", 0.71, 0.66, -0.02, 0.12, 9, least=LEAST_QUERIES))
+    'Pairwise accuracy on held-out labels: new 71 %, baseline 66 % (difference -2 to +12, 90 % interval): no clear ...'
+    """
+    if found.verdict == "too few":
+        return "Pairs in order on held-out labels: not enough to tell yet"
+    reach = f"{100 * found.low:+.0f} to {100 * found.high:+.0f}"
+    return (
+        f"Pairwise accuracy on held-out labels: new {percent(found.mean_a)}, baseline {percent(found.mean_b)} "
+        f"(difference {reach}, 90 % interval): {PAIRS[found.verdict][1]}"
+    )
+
+
+def compare_pairs(new: Array, baseline: Array, grades: Array, queries: Array) -> Comparison:
+    """Compare two rankings of the same labelled documents by the pairs of different grades that they have in order.
+
+    Level pairs are half right. One query is added each way, so that a handful of pairs is never certain.
+
+    >>> grades, queries = np.array([1, 0, 1]), np.array([0, 0, 0])
+    >>> found = compare_pairs(np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 3.0]), grades, queries)
+    >>> found.mean_a, found.mean_b, found.wins, found.verdict
+    (1.0, 0.25, 2, 'too few')
+    """
+    n_queries = int(queries.max(initial=-1)) + 1
+    right, n = np.zeros((2, n_queries)), np.zeros(n_queries)
+    wins = losses = 0
+    for query in range(n_queries):
+        rows = np.flatnonzero(queries == query)
+        above = grades[rows][:, None] > grades[rows][None, :]
+        ours, theirs = ((np.sign(one[rows][:, None] - one[rows][None, :])[above] + 1) / 2 for one in (new, baseline))
+        n[query], right[:, query] = above.sum(), (ours.sum(), theirs.sum())
+        wins, losses = wins + int((ours > theirs).sum()), losses + int((ours < theirs).sum())
+    total = float(n.sum()) or 1.0
+    bounds = interval(np.append(right[0] - right[1], [1.0, -1.0]), np.append(n, [1.0, 1.0]), level=LEAVE)[1:]
+    return Comparison(
+        "pairs", "new", "baseline", float(right[0].sum()) / total, float(right[1].sum()) / total, *bounds,
+        int((n > 0).sum()), wins, int(n.sum()) - wins - losses, losses, level=LEAVE, least=LEAST_QUERIES,
+    )  # fmt: skip
+
+
+def compare_tops(names: tuple[str, str], new: Array, old: Array, grades: Array, queries: Array) -> Comparison:
+    """Compare two rankings of the same labelled documents by NDCG@10, over the queries with different grades.
+
+    >>> grades, queries = np.tile([1, 0, 0], 12), np.repeat(np.arange(12), 3)
+    >>> compare_tops(("new", "old"), 1.0 * grades, -1.0 * grades, grades, queries).low
+    0.5
+    """
+    first = grades[np.unique(queries, return_index=True)[1]]
+    differ = np.bincount(queries, grades != first[queries]) > 0
+    rows = differ[queries]
+    if not rows.any():
+        return compare_gains("NDCG@10", names, np.empty(0), np.empty(0), least=LEAST_TOPS)
+    ours, theirs = (evaluate(grades[rows], one[rows], queries[rows], "NDCG@10").values[0] for one in (new, old))
+    return compare_gains("NDCG@10", names, ours, theirs, least=LEAST_TOPS, level=LEAVE)
+
+
+def hand_over(
+    learner: PoolLearner, rows: Array, grades: Array, others: Mapping[str, int] = HAND_OVER
+) -> tuple[PoolLearner, Array | None, Comparison | None]:
+    """Return what is to learn from these labels, its held-out scores and, where it took over, what it gains.
+
+    others: methods, and from how many labels on. The first takes over that ranks held-out queries better, beyond doubt.
+    """
+    held_out = held_out_scores(learner, rows, grades)
+    of_rows, own = query_index(learner.query[rows])[0], type(learner.ranker).__name__
+    for name, least in others.items():
+        if held_out is None or rows.size < least:
+            continue
+        other = PoolLearner(few_label_ranker(name), learner.pool)
+        scores = held_out_scores(other, rows, grades)
+        assert scores is not None  # there are several queries
+        gain = compare_tops((name, own), scores, held_out, grades, of_rows)
+        if gain.verdict == "better":
+            return other, scores, gain
+    return learner, held_out, None
+
+
+def held_out_scores(learner: PoolLearner, rows: Array, grades: Array) -> Array | None:
+    """Return scores of labelled rows by models of the other queries' labels; None: all labels are of one query."""
+    queries = query_index(learner.query[rows])[0]
+    n_queries = int(queries.max(initial=-1)) + 1
+    if n_queries < 2:
+        return None
+    scores = np.zeros(rows.size)
+    for train, test in QueryKFold(n_splits=min(FOLDS, n_queries)).split(rows, qid=queries):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a part of few labels says little is no news
+            fitted = learner.fit(rows[train], grades[train])
+        scores[test] = learner.scores(fitted, rows[test])
+    return scores
+
+
+def top_sets(scores: Array, query: Array, depth: int = TOP) -> Array:
+    """Return the rows of each query's first places, sorted; -1 where a query has fewer.
+
+    >>> top_sets(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 0]), depth=2).tolist()
+    [[1, 2]]
+    """
+    order = np.lexsort((-scores, query))
+    starts = np.searchsorted(query[order], np.arange(int(query.max()) + 1))
+    place = np.arange(order.size) - starts[query[order]]
+    top = np.full((starts.size, depth), -1, dtype=np.int64)
+    first = place < depth
+    top[query[order][first], place[first]] = order[first]
+    return np.sort(top, axis=1)
+
+
+def share_tied(scores: Array, query: Array) -> float:
+    """Return the share of rows whose score another row of the query has too.
+
+    >>> share_tied(np.array([1.0, 1.0, 2.0, 1.0]), np.array([0, 0, 0, 1]))
+    0.5
+    """
+    order = np.lexsort((scores, query))
+    same = (np.diff(scores[order]) == 0) & (np.diff(query[order]) == 0)
+    return float((np.append(same, False) | np.append(False, same)).mean())
+
+
+def words_for_ties(share: float) -> str:
+    """Say that a ranking hardly is one.
+
+    >>> words_for_ties(0.5)
+    '50 % of the documents are level with another: chance puts them in order.'
+    """
+    return f"{percent(share)} of the documents are level with another: chance puts them in order."
+
+
+def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset) -> None:
+    """Say that a method made for many labels mostly loses against the baseline, and that many documents are level."""
+    share = share_tied(ranker.predict(pool), query_index(pool.qid)[0])
+    if share > TIED:
+        warnings.warn(words_for_ties(share), stacklevel=3)
+    if method in BY_RULES and n_labels < MANY:
+        warnings.warn(
+            f"{method} learned from {n_labels:,} labels is mostly worse than the baseline ranking "
+            f"(docs/few-labels.md); "
+            "Anchored starts from it: --method Anchored --baseline FEATURE",
+            stacklevel=3,
+        )
+
+
+def still_to_gain(ranker: Anchored, learner: PoolLearner, *, seed: int = 0) -> float:
+    """Return the share of DCG@10 that all labels could add to a fitted ranker, "at least about".
+
+    Weights are drawn from the posterior. If a draw were the truth, its own ranking would be the best one, and its
+    chances of relevance say how much it is better than that of the most likely weights. That is low where the baseline
+    ranking is poor, for the posterior does not look far from it.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)
+    >>> learner = PoolLearner(rr.Anchored(baseline="bm25_body"), data)
+    >>> few, many = (learner.fit(np.arange(n), data.y[:n]) for n in (40, len(data)))
+    >>> still_to_gain(few, learner) > still_to_gain(many, learner) > 0
+    True
+    """
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(int(learner.query.max()) + 1)[:N_QUERIES]
+    gained = had = 0.0
+    with one_blas_thread():
+        roots = np.linalg.cholesky(ranker.covariance_ + 1e-12 * np.eye(ranker.coef_.size))
+        draws = ranker.coef_ + rng.standard_normal((N_DRAWS, ranker.coef_.size)) @ roots.T
+        for number in chosen.tolist():
+            Z = learner.standard(np.flatnonzero(learner.query == number))
+            margins = Z @ draws.T  # (n_docs, n_draws)
+            chances = 1 - _none(margins, ranker.thresholds_)
+            own = np.sort(chances, axis=0)[::-1]  # thresholds are shared: a draw ranks by its chances
+            by_ranker = chances[np.argsort(-(Z @ ranker.coef_), kind="stable")]
+            discounts = 1 / np.log2(np.arange(2, min(DEPTH, len(Z)) + 2))
+            had += float((discounts @ by_ranker[: discounts.size]).mean())
+            gained += float((discounts @ (own - by_ranker)[: discounts.size]).mean())
+    return gained / had if had else 0.0
+
+
+def _none(margins: Array, thresholds: Array) -> Array:
+    """Return the chance that a document passes no level."""
+    levels = thresholds if thresholds.size else np.zeros(1)
+    fails = np.ones_like(margins)
+    for threshold in levels:
+        fails /= 1 + np.exp(np.clip(margins - threshold, -500, 500))
+    return fails
+
+
+def gain_in_words(share: float) -> str:
+    """Say it as carefully as it must be said.
+
+    >>> gain_in_words(0.043), gain_in_words(0.004)
+    ('at least about 4 %', 'about nothing')
+    """
+    return f"at least about {percent(share)}" if share >= 0.005 else "about nothing"

@@ -1,0 +1,312 @@
+"""Learn a ranker from clicks, and keep the baseline ranking until clicks of held-out queries support a change.
+
+Clicks and few labels together: clicks first, and labels start from the clicks' model or from the baseline, as both say.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rulerank._util.words import counted, percent
+from rulerank.baseline import Baseline, FeatureBaseline, ModelBaseline, ScoresBaseline, check_baseline, find_baseline
+from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.errors import DataError
+from rulerank.evaluation import Comparison
+from rulerank.evaluation.comparison import LEAVE, clearly_less, compare_gains
+from rulerank.normalize import normalize_by_query
+from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.anchored_ranker import AnchoredRanker
+from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, known_effects, weighed
+from rulerank.rankers.clicks.likelihood import ranking_losses
+from rulerank.rankers.clicks.positions import find_positions
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.selection.few_labels import PAIRS, compare_pairs, pairs_verdict, select_from_baseline
+from rulerank.selection.select import Selection, Trial
+from rulerank.splitting import QueryKFold
+
+CLICK_PARAMS: dict[str, Any] = {
+    "l2": 300.0,
+    "missing": "mean",
+}  # whatever held-out clicks prefer: docs/clicks.md, "Calm by default"
+HARD = 10_000.0  # l2 of all features but the baseline's, whose coefficient is free
+N_SPLITS = 3
+CHANCE = 5.0  # deviations by which more clicks than looks are no chance
+FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
+FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
+QUERIES = ("held-out query", "held-out queries")
+HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
+
+
+def select_by_clicks(
+    data: Dataset, ranker: Any = None, *, propensities: Any = None, baseline: Any = None, seed: int = 0
+) -> Selection:
+    """Learn query intercepts from a data set that carries clicks, as `select` does.
+
+    ranker: query intercepts as they are set, which are returned whatever clicks say of them; None keeps the baseline
+        ranking unless held-out clicks say, certain to 95 % over queries, that the new one is better.
+    baseline: as `find_baseline` takes it; where it is not known, nothing says that a new ranking is better.
+        What was learned is in `learned`, also where the baseline is kept.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
+    >>> seen = rr.clicks.simulate_clicks(data, data.X[:, 0], n_impressions=4000, seed=0)
+    >>> rr.select(seen, rr.QueryIntercepts(l2=300.0)).ranker
+    QueryIntercepts(l2=300.0)
+    """
+    if ranker is not None and not isinstance(ranker, QueryIntercepts):
+        raise DataError(f"{type(ranker).__name__} does not learn from clicks; QueryIntercepts (QI) does")
+    queries, ids = query_index(data.qid)
+    rows = clicks_of(data)
+    n_clicks, n_shown = np.bincount(queries, rows.clicks), np.bincount(queries, rows.shown)
+    if not ((n_clicks > 0) & (n_clicks < n_shown)).any():
+        raise DataError(
+            "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
+            "what was shown, clicked or not"
+        )
+    documents = rows.documents(data.X, queries)
+    start = None if baseline is None else find_baseline(data.feature_names, baseline, data.categories)
+    if isinstance(start, ScoresBaseline):
+        raise DataError("baseline: scores of rows do not rank new documents: name a feature, a model or a run")
+    baseline = None if start is None else _baseline_scores(start, data, queries, documents)
+    if propensities is not None:
+        check_possible(propensities, rows)
+    candidates = _candidates(ranker, start)
+    clicks = f"{counted(int(n_clicks.sum()), 'click')} of {counted(int(ids.size), 'query', 'queries')}"
+    table: tuple[Trial, ...] = ()
+    if n_clicks.sum() < FEW_CLICKS or ids.size < 2 * N_SPLITS:
+        chosen, n_queries = [*candidates][-1], 0
+        why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
+        reason, found = f"{chosen}: {why}", _not_compared(int((n_clicks > 0).sum()))
+    else:
+        losses, of_baseline = _held_out(
+            data, rows, [*candidates.values()], baseline, queries, documents, propensities, seed
+        )
+        best = 0
+        for number in range(1, len(candidates)):
+            if clearly_less(losses[number], losses[best]):
+                best = number
+        tried = [
+            Trial(one.get_params(), float(loss.mean()), method="QI", about=about)
+            for (about, one), loss in zip(candidates.items(), losses, strict=True)
+        ]
+        table = (tried[best], *sorted(tried[:best] + tried[best + 1 :], key=lambda trial: trial.mean))
+        chosen, n_queries = [*candidates][best], losses.shape[1]
+        found = _not_compared(n_queries)
+        other = ""
+        if of_baseline is not None:
+            other = f", the baseline ranking {of_baseline.mean():.4f}"
+        if of_baseline is not None and n_queries >= FEWEST:
+            gains = -losses[best], -of_baseline
+            found = compare_gains("log-likelihood", ("new", "baseline"), *gains, least=FEWEST, level=LEAVE)
+        why = f"{chosen}: loss {table[0].mean:.4f} a query on {counted(n_queries, *QUERIES)}{other}; {clicks}"
+        reason = why
+    new = copy(candidates[chosen]).fit(data, propensities=propensities)
+    better = found.verdict == "better"
+    kept = ranker is None and start is not None and not better
+    if kept:
+        reason = f"the baseline ranking is kept; {why}"
+    n_impressions = int(n_shown.sum())
+    about = None if start is None else str(start)
+    lines = [f"method chosen: {reason}", repr(new.positions()), clicks_in_words(found, about, n_impressions), HINT]
+    compared = not math.isnan(found.difference)
+    facts = new.positions().to_dict() | {
+        "reason": reason,
+        "keep_baseline": not better,
+        "against_baseline": {
+            "baseline": about,
+            "gain": found.difference if compared else None,
+            "interval": [found.low, found.high] if compared else None,
+            "better": better,
+        },
+    }
+    returned: Any = new
+    if kept and isinstance(start, ModelBaseline):
+        returned = start.ranker
+    elif kept and start is not None:
+        returned = Anchored(baseline=start.option).start(data.feature_names, data.categories)
+    return Selection(returned, table, "\n".join(lines), "loss", n_queries, found, new, facts=facts)
+
+
+def _not_compared(n_queries: int) -> Comparison:
+    unknown = math.nan, math.nan, -math.inf, math.inf
+    return Comparison("log-likelihood", "new", "baseline", *unknown, n_queries, least=FEWEST)
+
+
+def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int) -> str:
+    """Say whether held-out clicks support a change from the baseline ranking, by its name; None: it is not known."""
+    seen = f"{counted(n_impressions, 'impression')}, with clicks in {counted(found.n_queries, *QUERIES)},"
+    if baseline is None:
+        return "The baseline ranking is not known, so nothing says that the new one is better: name it (--baseline)."
+    if math.isnan(found.difference):
+        return f"{seen} are too few to compare a new ranking with the baseline's ({baseline}): keep the baseline's."
+    if found.verdict == "better":
+        figures = f"log-likelihood {found.difference:+.4f} a query, at least {found.low:+.4f} (certain to 95 %)"
+        return f"{seen} say that it is better than the baseline ranking ({baseline}): {figures}."
+    return f"{seen} do not say that a new ranking is better than the baseline's ({baseline}): keep the baseline's."
+
+
+def _candidates(ranker: QueryIntercepts | None, start: Baseline | None) -> dict[str, QueryIntercepts]:
+    """Return what to try, by a name for people: the ranker, or intercepts and a baseline with a little of the rest."""
+    usual = ranker or QueryIntercepts(**CLICK_PARAMS)
+    usual.check_parameters()
+    found = {f"intercepts, l2 {usual.l2:g}": usual}
+    if ranker is None and isinstance(start, FeatureBaseline):
+        near = QueryIntercepts(**CLICK_PARAMS | {"l2": HARD})
+        near._free_column = start.column
+        found = {"the baseline ranking and a little of the rest": near} | found
+    return found
+
+
+def _baseline_scores(start: Baseline, data: Dataset, queries: Array, documents: Array) -> Array:
+    """Return the baseline's scores, which must rank something."""
+    scores = scores_once(start.scores, data, documents)
+    first = scores[np.unique(queries, return_index=True)[1]]
+    if (scores == first[queries]).all():
+        raise DataError(
+            f"the baseline ranking ({start}) is the same for all documents of every query, so it ranks nothing: "
+            f"name another"
+        )
+    return scores
+
+
+def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: Array) -> Array:
+    """Return the score of each row, each document scored once, whatever the positions it was shown at.
+
+    A model that puts features on one scale by query would else see a document as often as it moved.
+    """
+    _, first, own = np.unique(documents, return_index=True, return_inverse=True)
+    return predict(data[first])[own.reshape(-1)]
+
+
+def check_possible(propensities: Any, rows: ClickRows) -> None:
+    """Refuse propensities below the share of impressions that were clicked: nobody clicks on what nobody looks at."""
+    impressions, clicks = rows.by_position()
+    looked = np.exp(-known_effects(propensities, rows.positions))
+    most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
+    if (clicks > most + CHANCE).any():
+        place = int((clicks > most + CHANCE).argmax())
+        raise DataError(
+            f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
+            f"impressions, and by the propensities it is looked at in {looked[place]:.2g} of 1: nobody clicks on what "
+            "nobody looks at; give propensities that fit the log"
+        )
+
+
+def _held_out(
+    data: Dataset,
+    rows: ClickRows,
+    candidates: list[QueryIntercepts],
+    baseline: Array | None,
+    queries: Array,
+    documents: Array,
+    propensities: Any,
+    seed: int,
+) -> tuple[Array, Array | None]:
+    """Return the losses of held-out queries, (n_candidates, n_queries), and those of the baseline ranking.
+
+    What positions do is found once, from all queries, so that candidates differ in scores only.
+    """
+    scores = np.empty((len(candidates), len(data)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with the data the last fit says, and of all of them
+        asked = candidates[-1].leave_after_click
+        effects, after = find_positions(rows, queries, documents, propensities, asked)
+        looked = np.exp(float(effects.effects.min()) - effects.effects)
+        known = dict(zip(effects.positions.tolist(), looked.tolist(), strict=True))
+        for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
+            for number, one in enumerate(candidates):
+                ranker = copy(one).set_params(leave_after_click=effects.leaving).fit(data[train], propensities=known)
+                scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
+    rows = weighed(replace(rows, after=after), documents, 1.0)
+
+    def losses(*of: Array) -> Array:
+        return ranking_losses(np.stack(of, axis=1), rows, queries, effects.effects)[1]
+
+    of_baseline = None
+    if baseline is not None:
+        # it has the benefit of where documents stood, and of the kinder of its scores and their ranks
+        positions = rows.positions[rows.places]
+        assert data.shown is not None
+        shown = data.shown.impressions.astype(np.float64)
+        mean_position = (np.bincount(documents, shown * positions) / np.bincount(documents, shown))[documents]
+        standing, ranks = (
+            normalize_by_query(one[:, None], queries, "rank")[:, 0] for one in (-mean_position, baseline)
+        )
+        of_baseline = min((losses(one, standing) for one in (baseline, ranks)), key=np.mean)
+    return np.stack([losses(one) for one in scores]), of_baseline
+
+
+def select_by_clicks_and_labels(
+    log: Dataset, pool: Dataset, *, baseline: Any = None, propensities: Any = None, ranker: AnchoredRanker | None = None
+) -> Selection:
+    """Learn from clicks, and from there on from the labelled rows of a pool (the others have grade -1).
+
+    Labels start from the model of the clicks if the clicks say that it is better than the baseline ranking, and from
+    the baseline's
+    if they do not; but where the labels, of which neither has seen any, say which is better, that one is the start.
+
+    baseline: a feature or a fitted ranker; where it is not known, there is nothing to keep. One that learned from these
+        labels looks better on them than it is.
+    ranker: what learns from the labels; by default as in `select_from_baseline`.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
+    >>> seen = rr.clicks.simulate_clicks(data, data.X[:, 0], n_impressions=4000, seed=0)
+    >>> grades = np.where(np.arange(len(data)) % 9, -1, data.y)
+    >>> some = rr.Dataset(data.X, grades, data.qid, None, data.feature_names)
+    >>> rr.select(some, clicks=seen, baseline="bm25_body").facts["start"]["start"]
+    'clicks'
+    """
+    if log.shown is None:
+        raise DataError(
+            "expected a Dataset that carries clicks, such as rr.clicks.read_clicks(log).join(pool): got one without"
+        )
+    if baseline is not None:
+        check_baseline(baseline)
+    clicks = select_by_clicks(log, propensities=propensities, baseline=baseline)
+    pairs = None if baseline is None else compare_by_labels(pool, clicks.learned, baseline)
+    by_pairs: Mapping[str, bool] = {} if pairs is None else {"better": True, "worse": False}
+    from_clicks = pairs is None or by_pairs.get(pairs.verdict, not clicks.facts["keep_baseline"])
+    start = clicks.learned if from_clicks else baseline
+    labels = select_from_baseline(
+        pool, start, ranker=None if ranker is None else clone(ranker).set_params(baseline=start)
+    )
+    said = None
+    if pairs is not None:
+        said = {"clicks": pairs.mean_a, "baseline": pairs.mean_b, "verdict": pairs_verdict(pairs)}
+    facts = {
+        "clicks": clicks.to_dict(),
+        "start": {"start": "clicks" if from_clicks else "baseline", "pairs": said},
+        "few_labels": labels.facts,
+    }
+    before = [*clicks.lines(), _about_the_start(from_clicks, pairs)]
+    return replace(labels, reason="\n".join([*before, *labels.lines()]), facts=facts)
+
+
+def _about_the_start(from_clicks: bool, pairs: Comparison | None) -> str:
+    """Say where labels start from, and why."""
+    start = "the model of the clicks" if from_clicks else "the baseline ranking"
+    if pairs is None:
+        return f"Labels start from {start}."
+    if pairs.verdict == "too few":
+        return f"Labels start from {start}; they are too few to compare the clicks' model with the baseline ranking."
+    labels = f"{counted(pairs.n_trials, 'pair')} of {counted(pairs.n_queries, 'query', 'queries')}"
+    return (
+        f"Labels start from {start}: the clicks' model has {percent(pairs.mean_a)} of {labels} in order, "
+        f"the baseline ranking {percent(pairs.mean_b)}: {PAIRS[pairs.verdict][1]}."
+    )
+
+
+def compare_by_labels(pool: Dataset, new: Any, baseline: Any) -> Comparison:
+    """Compare two rankings that have seen no labels of a pool, features or models, by the pairs of its labels."""
+    rows = np.flatnonzero(pool.y != UNLABELLED)
+    of_new, of_baseline = (find_baseline(pool.feature_names, one).scores(pool)[rows] for one in (new, baseline))
+    return compare_pairs(of_new, of_baseline, pool.y[rows], query_index(pool.qid[rows])[0])

@@ -1,0 +1,322 @@
+"""Embedders: from texts to vectors whose cosine says how similar they are in meaning. One small class per kind.
+
+    static[:FOLDER]             means of token vectors: files of wordllama (by default the package's) or of model2vec
+    lsa                         latent semantic analysis of the collection itself: nothing to install or to download
+    onnx:FOLDER                 a transformer in ONNX form, run by onnxruntime
+    sentence-transformers:NAME  a model, or its folder, of that library
+    http://HOST/v1/embeddings#MODEL    a server with the interface of OpenAI; its key in RULERANK_EMBED_KEY
+
+`open_embedder` opens one by its name. Nothing is downloaded here; sentence-transformers may do so for a NAME.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from http.client import HTTPException
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.error import HTTPError
+from urllib.parse import urldefrag, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import numpy as np
+
+from rulerank._util.loops import compiled, one_blas_thread
+from rulerank.dataset import Array
+from rulerank.errors import DataError, EmbeddingError, MissingExtraError
+from rulerank.text.analyser import Analyser, Words
+
+KEY = "RULERANK_EMBED_KEY"  # the environment variable of a server's key; no file and no message has it
+STATIC, LSA, ONNX, SENTENCES = "static", "lsa", "onnx", "sentence-transformers"
+FORMS = f"{STATIC}, {STATIC}:FOLDER, {LSA}, {ONNX}:FOLDER, {SENTENCES}:NAME or http://HOST/v1/embeddings#MODEL"
+LONGEST = 512  # tokens that a transformer reads where its folder does not say
+
+
+class Embedder(Protocol):
+    """Texts in, vectors out; `batch` texts at a time are given to it."""
+
+    version: str
+    batch: int
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        """Return a row of numbers per text; zeros for a text that says nothing."""
+
+
+def check_embedder(name: Any) -> None:
+    """Refuse what names no embedder, without opening it."""
+    kind, _, rest = str(name).partition(":")
+    known = kind in (STATIC, LSA) if not rest else kind in (STATIC, ONNX, SENTENCES, "http", "https")
+    if not isinstance(name, str) or not known:
+        raise DataError(f"embed must be {FORMS}: got {name!r:.80}")
+    address = urlsplit(name)
+    if kind in ("http", "https") and (address.username or re.search(r"key|token", address.query, re.I)):
+        raise DataError(f"embed: the address is kept in files, so it must hold no key: set {KEY} instead")
+
+
+def open_embedder(name: str) -> Embedder:
+    """Return an embedder by its name; `lsa` is made by `Lsa.fit` instead."""
+    check_embedder(name)
+    kind, _, rest = name.partition(":")
+    if kind == STATIC:
+        return Static(Path(rest) if rest else None)
+    if kind == ONNX:
+        return Onnx(Path(rest))
+    return Sentences(rest) if kind == SENTENCES else Server(name)
+
+
+class Static:
+    """The mean of a text's token vectors."""
+
+    batch = 256
+
+    def __init__(self, folder: Path | None = None) -> None:
+        tokenizers, safetensors = _package("tokenizers"), _package("safetensors.numpy")
+        if folder is None:
+            found = find_spec("wordllama")  # its files are read; its code, which would download others, is not
+            if found is None or not found.submodule_search_locations:
+                raise MissingExtraError("semantic", "wordllama")
+            folder = Path(found.submodule_search_locations[0])
+            self.version = f"wordllama {version('wordllama')}"
+        else:
+            self.version = folder.name
+        weights = _one_file(folder, "*.safetensors")
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(_one_file(folder, "tokenizer.json", "*_tokenizer*.json")))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        tensors = safetensors.load_file(weights)
+        rows = next((tensors[name] for name in ("embeddings", "embedding.weight") if name in tensors), None)
+        if rows is None or rows.ndim != 2:
+            raise DataError(f"{weights}: expected token vectors of wordllama or model2vec, got {', '.join(tensors)}")
+        rows = rows.astype(np.float32)
+        if "mapping" in tensors:
+            rows = rows[tensors["mapping"]]
+        if "weights" in tensors:
+            rows = rows * tensors["weights"].astype(np.float32)[:, None]
+        self.rows = np.ascontiguousarray(rows)
+        unknown = json.loads(self.tokenizer.to_str())["model"].get("unk_token")
+        self.unknown = -1 if unknown is None else self.tokenizer.token_to_id(unknown)
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        split = partial(self.tokenizer.encode_batch_fast, add_special_tokens=False)
+        ids = [one.ids for first in range(0, len(texts), 64) for one in split(list(texts[first : first + 64]))]
+        ends = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+        out = np.zeros((len(texts), self.rows.shape[1]), dtype=np.float32)
+        tokens = np.fromiter((one for own in ids for one in own), dtype=np.int64, count=ends[-1])
+        mean_rows(self.rows, tokens, ends, self.unknown, out)
+        return out
+
+
+@compiled
+def mean_rows(rows: Array, tokens: Array, ends: Array, unknown: int, out: Array) -> None:
+    """Add up the rows of each text's tokens, the unknown one left out; a mean but for its length, which is not used."""
+    for text in range(out.shape[0]):
+        for i in range(ends[text], ends[text + 1]):
+            token = tokens[i]
+            if token != unknown and token < rows.shape[0]:
+                for column in range(rows.shape[1]):
+                    out[text, column] += rows[token, column]
+
+
+class Lsa:
+    """Latent semantic analysis: the strongest directions of the collection's tf-idf matrix."""
+
+    batch = 1024
+    version = ""
+    SIZE = 128
+    MOST_WORDS = 50_000
+
+    def __init__(self, analyser: Analyser, vocabulary: dict[str, int], idf: Array, kept: Array, rows: Array) -> None:
+        self.analyser = analyser
+        self.vocabulary = vocabulary
+        self.idf = idf
+        self.kept = kept  # int64: the words that count
+        self.rows = rows  # float32: the vector of each of them
+        self._places = np.full(idf.size, -1, dtype=np.int64)  # the last, for words that nobody knows, stays -1
+        self._places[kept] = np.arange(kept.size)
+
+    @classmethod
+    def fit(cls, analyser: Analyser, vocabulary: dict[str, int], idf: Array, texts: Sequence[str]) -> Lsa:
+        """Find the directions: words of one document alone and, of very many, the rarest ones do not count."""
+        from sklearn.decomposition import TruncatedSVD
+
+        once = np.log(1.0 + (len(texts) - 0.5) / 1.5)
+        often = np.flatnonzero(idf[:-1] < once * (1 - 1e-9))
+        kept = np.sort(often[np.argsort(idf[often], kind="stable")[: cls.MOST_WORDS]])
+        size = min(cls.SIZE, kept.size - 1, len(texts) - 1)
+        if size < 2:
+            raise DataError("embed: lsa needs documents that share words: too few do; take another embedder")
+        made = cls(analyser, vocabulary, idf, kept, np.empty((kept.size, 0), dtype=np.float32))
+        with one_blas_thread():  # sums must not change with the number of threads
+            found = TruncatedSVD(size, random_state=0).fit(made.tf_idf(texts))
+        made.rows = np.ascontiguousarray(found.components_.T, dtype=np.float32)
+        return made
+
+    def tf_idf(self, texts: Sequence[str]) -> Any:
+        """Return a sparse row of unit length per text."""
+        from scipy.sparse import csr_array
+
+        words = Words(self.analyser.stem, self.vocabulary, grows=False)
+        numbers, ends = self.analyser.numbers(texts, words)
+        places = self._places[np.where(numbers < 0, -1, numbers)]
+        rows = np.repeat(np.arange(len(texts)), np.diff(ends))[places >= 0]
+        counts = csr_array((np.ones(rows.size), (rows, places[places >= 0])), shape=(len(texts), self.kept.size))
+        counts.sum_duplicates()
+        counts.data = (1.0 + np.log(counts.data)) * self.idf[self.kept][counts.indices]
+        lengths = np.sqrt(np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1]))
+        lengths[np.diff(counts.indptr) == 0] = 1.0
+        counts.data /= np.repeat(lengths, np.diff(counts.indptr))
+        return counts
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        return np.asarray(self.tf_idf(texts) @ self.rows.astype(np.float64), dtype=np.float32)
+
+
+class Onnx:
+    """A transformer: its sentence embedding, else the first token's or the mean vector, as its folder says."""
+
+    batch = 32
+
+    def __init__(self, folder: Path) -> None:
+        tokenizers, runtime = _package("tokenizers"), _package("onnxruntime", "onnxruntime")
+        model = next((path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()), None)
+        if model is None:
+            raise DataError(f"embed: there is no model.onnx in {folder}")
+        self.version = folder.name
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(_one_file(folder, "tokenizer.json")))
+        self.tokenizer.enable_truncation(_setting(folder / "sentence_bert_config.json", "max_seq_length", LONGEST))
+        self.tokenizer.enable_padding()
+        self.first = _setting(folder / "1_Pooling" / "config.json", "pooling_mode_cls_token", False)
+        self.session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        self.inputs = [one.name for one in self.session.get_inputs()]
+        self.outputs = [one.name for one in self.session.get_outputs()]
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        found = self.tokenizer.encode_batch(list(texts))
+        masks = np.array([one.attention_mask for one in found], dtype=np.int64)
+        given = {
+            "input_ids": np.array([one.ids for one in found], dtype=np.int64),
+            "attention_mask": masks,
+            "token_type_ids": np.zeros_like(masks),
+        }
+        asked = "sentence_embedding" if "sentence_embedding" in self.outputs else self.outputs[0]
+        (vectors,) = self.session.run([asked], {name: given[name] for name in self.inputs})
+        if vectors.ndim == 2:
+            return vectors.astype(np.float32)
+        return vectors[:, 0] if self.first else (vectors * masks[:, :, None]).sum(axis=1, dtype=np.float32)
+
+
+class Sentences:
+    """A model of the library sentence-transformers."""
+
+    batch = 256
+
+    def __init__(self, name: str) -> None:
+        try:
+            library = import_module("sentence_transformers")
+        except ImportError:
+            raise DataError(f"embed: {SENTENCES} is not installed; install it with: pip install {SENTENCES}") from None
+        self.model = library.SentenceTransformer(name)
+        self.version = f"{SENTENCES} {library.__version__}"
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        return np.asarray(self.model.encode(list(texts), show_progress_bar=False), dtype=np.float32)
+
+
+class NoRedirect(HTTPRedirectHandler):
+    """Follow no redirect: it would carry the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Server:
+    """A server with the interface of OpenAI, which Ollama, vLLM and TEI have too.
+
+    Answers 429, 500, 502, 503 and 504, broken connections and half answers are tried again, after the seconds that the
+    server asks for or else ever longer ones.
+    """
+
+    batch = 64
+    TIMEOUT = 30.0  # seconds that an answer may take
+    PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
+    LONGEST_PAUSE = 30.0
+    AGAIN = (429, 500, 502, 503, 504)
+    MOST_BYTES = 256 * 1024**2
+
+    def __init__(self, address: str) -> None:
+        self.address, self.model = urldefrag(address)
+        self.version = self.model
+        self._opener = build_opener(NoRedirect)
+
+    def __call__(self, texts: Sequence[str]) -> Array:
+        asked = {"input": list(texts), "encoding_format": "float"} | ({"model": self.model} if self.model else {})
+        content = self._answer(json.dumps(asked).encode())
+        try:
+            found = sorted(json.loads(content)["data"], key=lambda one: one["index"])
+            rows = np.array([one["embedding"] for one in found], dtype=np.float32)
+        except (ValueError, TypeError, LookupError):
+            raise EmbeddingError(f"{self.address}: expected a list of embeddings, got {content[:80]!r}") from None
+        if rows.shape[:1] != (len(texts),) or rows.ndim != 2:
+            raise EmbeddingError(f"{self.address}: expected {len(texts)} embeddings of one size, got {len(rows)}")
+        return rows
+
+    def _answer(self, body: bytes) -> bytes:
+        """Return what the server answers, asked until it does."""
+        headers = {"Content-Type": "application/json"}
+        if os.environ.get(KEY):
+            headers["Authorization"] = f"Bearer {os.environ[KEY]}"
+        for pause in self._pauses():
+            try:
+                with self._opener.open(Request(self.address, body, headers), timeout=self.TIMEOUT) as answer:
+                    content = answer.read(self.MOST_BYTES)
+                json.loads(content)  # half an answer is none
+                return bytes(content)
+            except HTTPError as error:
+                said = error.read(200).decode(errors="replace").strip()
+                problem = f"HTTP {error.code} {error.reason}" + (f", {said!r}" if said else "")
+                if error.code not in self.AGAIN:
+                    break
+                asked = error.headers.get("Retry-After", "")
+                pause = min(float(asked), self.LONGEST_PAUSE) if re.fullmatch(r"\d+", asked) and pause else pause
+            except (OSError, HTTPException) as error:  # nobody there, too slow, or cut off
+                problem = str(getattr(error, "reason", "") or error) or type(error).__name__
+            except ValueError:
+                problem = f"expected JSON, got {content[:80]!r}"
+            time.sleep(pause)
+        key = os.environ.get(KEY)
+        problem = problem.replace(key, "...") if key else problem
+        raise EmbeddingError(f"{self.address}: {problem}; check the server, and its key in {KEY}")
+
+    def _pauses(self) -> Iterator[float]:
+        yield from (*self.PAUSES, 0.0)
+
+
+def _package(module: str, package: str | None = None) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError("semantic", package or module.partition(".")[0]) from None
+
+
+def _one_file(folder: Path, *patterns: str) -> Path:
+    """Return the file of the first pattern that a folder or one below it has, or say that it has none or several."""
+    for pattern in patterns:
+        found = sorted(folder.rglob(pattern))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    which = f"{len(found)} files" if found else "no file"
+    raise DataError(f"embed: expected one file {' or '.join(patterns)} in {folder}, got {which}")
+
+
+def _setting(path: Path, name: str, default: Any) -> Any:
+    return json.loads(path.read_text()).get(name, default) if path.is_file() else default

@@ -1,0 +1,186 @@
+"""Selection finds what plain refits find, shares only work, and shows what it selected from."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rulerank as rr
+from papers.baselines import RankBoost
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError
+from rulerank.evaluation import evaluate
+from rulerank.rankers.fitted.stages import FEW_QUERIES
+from rulerank.rankers.global_rules import GlobalRules
+from rulerank.selection.select import (
+    GRID,
+    Scoring,
+    default_rankers,
+    select,
+)
+from rulerank.splitting import QueryKFold
+
+DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
+TRAIN, VALI = rr.datasets.make_ranking(n_queries=15, seed=1), rr.datasets.make_ranking(n_queries=15, seed=2)
+SYNTHETIC = rr.datasets.make_ranking(n_queries=40, docs_per_query=20, n_features=8, seed=3)
+SMALL = {"votes": ["evidence", "mean"], "normalize": [None, "rank"], "max_size": [1, 2], "min_support": [0.0, 0.05]}
+LINE, RULES = rr.QueryIntercepts(l2=10.0, missing="mean"), rr.GlobalRules()
+BOTH = {"a line": LINE, "rules": RULES}
+
+
+def tune(data, ranker=None, grid=None, **more):
+    return select(data, GlobalRules() if ranker is None else ranker, grid, **more)
+
+
+def crossed(n_queries=60, n_docs=20, seed=0):
+    """Grades that no weighted sum can tell apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * n_docs, 2))
+    return Dataset(X, (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5), np.repeat(np.arange(n_queries), n_docs))
+
+
+def straight(n_queries=60, n_docs=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * n_docs, 5))
+    truth = X.sum(axis=1) + 3 * rng.normal(size=len(X))
+    return Dataset(X, np.digitize(truth, [1.0, 4.0]), np.repeat(np.arange(n_queries), n_docs))
+
+
+def test_what_the_data_are_like_decides():
+    assert select(crossed()).method == "FR"
+    assert select(straight()).method == "QI"
+
+
+def test_methods_are_compared_by_cross_validation_by_query_and_the_reason_names_the_best_and_the_next():
+    found = select(SYNTHETIC, BOTH, measure="NDCG@10", seed=1)
+    assert found.n_queries == 40
+    for trial in found.table:
+        means = []
+        for train, test in rr.QueryKFold(5, seed=1).split(SYNTHETIC):
+            scores = clone(BOTH[trial.about]).fit(SYNTHETIC[train]).predict(SYNTHETIC[test])
+            means.append(rr.evaluate(SYNTHETIC.y[test], scores, SYNTHETIC.qid[test], "NDCG@10").means["NDCG@10"])
+        assert trial.folds == pytest.approx(means)
+    first, second = found.table
+    assert first.mean >= second.mean
+    assert (found.method, found.table[0].method) == (first.method, first.method)
+    np.testing.assert_array_equal(
+        found.ranker.predict(SYNTHETIC), clone(BOTH[first.about]).fit(SYNTHETIC).predict(SYNTHETIC)
+    )
+    assert (
+        found.reason
+        == found.to_dict()["reason"]
+        == (
+            f"{first.about}: NDCG@10 {first.mean:.4f} on 40 held-out queries, {second.about} {second.mean:.4f} "
+            f"({second.behind:.4f} ± {second.behind_error:.4f} behind)"
+        )
+    )
+    assert [row["about"] for row in found.to_dict()["table"]] == [first.about, second.about]
+    assert repr(found).endswith(f"the best 2 of 2 methods\n{found.reason}")
+
+
+def test_two_views_of_one_method_are_not_told_apart_in_the_reason_and_of_equals_the_first_is_taken():
+    views = dict([*default_rankers().items()][:2])
+    assert select(SYNTHETIC, views).reason.endswith(" on 40 held-out queries")
+    assert select(SYNTHETIC, {"a line": LINE, "the same line": LINE}).table[0].about == "a line"
+
+
+def test_many_queries_are_held_out_only_until_there_are_enough(monkeypatch):
+    monkeypatch.setattr("rulerank.selection.select.ENOUGH_QUERIES", 12)
+    found = select(SYNTHETIC, BOTH)
+    assert found.n_queries == 16  # two parts of eight
+    assert len(found.table[0].folds) == 2
+
+
+@pytest.mark.parametrize("data", [SYNTHETIC[:499], SYNTHETIC[: 20 * (FEW_QUERIES - 1)]])
+def test_few_labels_or_queries_take_the_simplest(data):
+    found = select(data, BOTH)
+    assert (found.method, found.n_queries, found.table) == ("QI", 0, ())
+    assert found.reason.endswith("are too few to choose by (from 500 of 15)")
+    assert found.reason in repr(found)
+    assert select(data, {"rules": RULES}).reason == "rules: the only one to choose from"
+
+
+def test_every_setting_is_what_refits_by_query_give_and_the_best_is_fitted_to_everything():
+    tuned = tune(DATA, grid=SMALL, n_splits=3)
+    assert len(tuned.table) == 16
+    for trial in tuned.table:
+        per_query = []
+        for (train, test), value in zip(QueryKFold(3).split(DATA), trial.folds, strict=True):
+            scores = GlobalRules(**trial.params).fit(DATA[train]).predict(DATA[test])
+            result = evaluate(DATA.y[test], scores, DATA.qid[test], "MAP")
+            assert result.means["MAP"] == pytest.approx(value)
+            per_query.extend(result.per_query["MAP"])
+        assert trial.mean == pytest.approx(np.mean(per_query))
+        assert trial.error == pytest.approx(np.std(per_query, ddof=1) / np.sqrt(12))
+        assert trial.behind == pytest.approx(tuned.table[0].mean - trial.mean)
+    assert tuned.best == max(tuned.table, key=lambda trial: trial.mean).params
+    assert tuned.table[0].behind == tuned.table[0].behind_error == 0
+    assert np.array_equal(tuned.ranker.predict(DATA), GlobalRules(**tuned.best).fit(DATA).predict(DATA))
+    assert tuned.ranker.feature_names_ == DATA.feature_names
+    assert tuned.reason.endswith(f": MAP {tuned.table[0].mean:.4f} on held-out queries")
+
+
+def test_the_default_grid_is_tried_whole_and_printed_best_first():
+    tuned = tune(DATA, n_splits=2)
+    grid = {name: values for name, values in GRID.items() if name in tuned.ranker.get_params()}
+    assert len(tuned.table) == np.prod([len(values) for values in grid.values()])
+    header, *rows, last, reason = repr(tuned).splitlines()
+    assert header.split() == [*grid, "MAP", "behind"]
+    assert len(rows) == 10
+    assert [row.split()[6] for row in rows] == sorted((row.split()[6] for row in rows), reverse=True)
+    assert (last, reason) == (f"the best 10 of {len(tuned.table)} settings", tuned.reason)
+    one = tune(DATA, grid={"max_size": [1, 2], "votes": ["mean"]}, n_splits=2)
+    assert repr(one).startswith("max_size     MAP")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"grid": {"size": [1]}}, r"^GlobalRules has no parameter 'size'; it has discretizer, "),
+        ({"grid": {"votes": "mean"}}, r"^expected a list of values to try for 'votes': got 'mean'$"),
+        ({"grid": {"votes": []}}, r"^expected a list of values to try for 'votes': got \[\]$"),
+        ({"grid": {"size": [1]}, "vali": DATA}, r"^GlobalRules has no parameter 'size'; it has discretizer, "),
+        ({"n_splits": 13}, r"^n_splits must be between 2 and the number of queries, 12: got 13$"),
+        ({"grid": {"votes": ["mean", "loud"]}}, r"^unknown votes 'loud'"),
+        ({"grid": {"min_support": [0.0, 7.0]}}, r"^min_support must be a share of the rows"),
+        ({"measure": "MAPS"}, r"^unknown measure 'MAPS'"),
+        ({"grid": "NDCG@10"}, r"expected a grid, such as .*: got 'NDCG@10'; a measure goes by name, measure='MAP'"),
+        ({"ranker": "MAP"}, r"expected a ranker to select settings for, such as rr.GlobalRules\(\): got 'MAP'"),
+        (
+            {"ranker": None, "grid": {"votes": ["mean"]}},
+            r"^a grid and a validation set select the settings of one",
+        ),
+        ({"ranker": None, "vali": DATA}, r"^a grid and a validation set select the settings of one"),
+        ({"ranker": {}}, r"^expected at least one method to choose from: got none$"),
+        ({"propensities": {1: 1.0}}, r"^propensities are for clicks, and the data carry none$"),
+        ({"clicks": DATA, "ranker": None}, r"^expected a Dataset that carries clicks, such as .*: got one without$"),
+        ({"data": [1, 2]}, r"^expected a Dataset, such as rr.from_frame\(frame\) or rr.Dataset\(.*\): got list$"),
+        (
+            {"data": Dataset([[1.0]], [-1], ["a"])},
+            r"^only labelled rows can be compared by: leave the others out, select\(data.labelled\(\)\), or name the ",
+        ),
+    ],
+)
+def test_mistakes_are_named(given, message):
+    with pytest.raises(DataError, match=message):
+        select(**{"data": DATA, "ranker": RULES} | given)
+
+
+def value_of(ranker, measure):
+    return evaluate(VALI.y, ranker.predict(VALI), VALI.qid, measure).means[measure]
+
+
+def test_on_a_validation_set_settings_and_rounds_are_found_as_if_each_were_fitted():
+    tuned = select(TRAIN, RankBoost(n_rounds=12), {"n_thresholds": [4, 64]}, "NDCG@10", vali=VALI)
+    tried = {
+        (n_thresholds, n): value_of(RankBoost(n, n_thresholds).fit(TRAIN), "NDCG@10")
+        for n_thresholds in (4, 64)
+        for n in range(1, 13)
+    }
+    n_thresholds, n = max(tried, key=tried.get)
+    best = tuned.table[0]
+    assert (tuned.ranker.n_thresholds, tuned.ranker.n_rounds) == (n_thresholds, n)
+    assert best.chosen == {"n_thresholds": n_thresholds, "rounds": n}
+    assert best.mean == pytest.approx(tried[n_thresholds, n])
+    np.testing.assert_array_equal(tuned.scores, RankBoost(n, n_thresholds).fit(TRAIN).predict(VALI))
+    assert best.mean == Scoring("NDCG@10").mean(VALI, tuned.scores)
+    assert {trial.params["n_thresholds"] for trial in tuned.table} == {4, 64}
