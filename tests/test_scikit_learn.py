@@ -193,10 +193,7 @@ def test_arguments_of_other_libraries_get_a_hint():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"group": [2, 2]},
-            r"^group must hold the number of rows of each query, .* to 3: they add up to 4; if",
-        ),
+        ({"group": [2, 2]}, r"^group must hold the number of rows of each query, .* to 3: they add up to 4; if"),
         ({"group": ["a", "a", "b"]}, r"add up to 3: got \['a', 'a', 'b'\]; if it names the query of each row"),
         ({"group": [0, 3]}, r"add up to 3: got \[0, 3\]"),
         ({"group": [3], "qid": ["a", "a", "b"]}, "^group and qid both say which rows belong together: leave group out"),

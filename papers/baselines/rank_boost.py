@@ -48,11 +48,7 @@ class RankBoost(BoostedStumps):
     """
 
     def __init__(
-        self,
-        n_rounds: int = 300,
-        n_thresholds: int = 255,
-        normalize: str | None = None,
-        n_jobs: int | None = None,
+        self, n_rounds: int = 300, n_thresholds: int = 255, normalize: str | None = None, n_jobs: int | None = None
     ) -> None:
         self.n_rounds = n_rounds
         self.n_thresholds = n_thresholds

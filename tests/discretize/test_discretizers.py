@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rulerank.discretize import (
-    DISCRETIZERS,
-    MAX_BINS,
-    MDLP,
-    EqualWidth,
-    discretizer_from_state,
-    make_discretizer,
-)
+from rulerank.discretize import DISCRETIZERS, MAX_BINS, MDLP, EqualWidth, discretizer_from_state, make_discretizer
 from rulerank.discretize.base import between, shorten
 from rulerank.errors import DataError, ModelFileError
 

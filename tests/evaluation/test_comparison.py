@@ -148,10 +148,7 @@ def test_names_are_escaped_in_latex():
     ("change", "message"),
     [
         ({"scores": {"a": [1, 2]}}, "expected at least two rankings to compare: got 1"),
-        (
-            {"scores": [[1, 2], [2, 1]]},
-            "expected the grades, then the rankings as a dict .*: got list",
-        ),
+        ({"scores": [[1, 2], [2, 1]]}, "expected the grades, then the rankings as a dict .*: got list"),
         ({}, "expected at least two queries to tell a difference from chance: got 1"),
         ({"n_rounds": 0}, "n_rounds must be a whole number from 1: got 0"),
         ({"seed": -1}, "seed must be a whole number from 0: got -1"),

@@ -125,10 +125,7 @@ def test_what_does_not_fit_is_a_failure_with_its_reason(run, message):
         ([First()], r"expected the name of a system, or \{'mine': First\(\)\} for one of your own"),
         ("GlobalRules", r"expected a list of systems, such as \['GlobalRules'\]: got the text 'GlobalRules'"),
         ([], "expected at least one system to run: got none"),
-        (
-            ["QueryIntercepts", {"QueryIntercepts": First()}],
-            "two systems are called 'QueryIntercepts': give each",
-        ),
+        (["QueryIntercepts", {"QueryIntercepts": First()}], "two systems are called 'QueryIntercepts': give each"),
     ],
 )
 def test_what_is_no_system_is_refused(systems, message):
@@ -185,10 +182,7 @@ def test_a_ranker_is_found_in_python_code(tmp_path, monkeypatch):
         ("own_code:c", "cannot load the ranker 'own_code:c': AttributeError"),
         ("no_such_code:c", "cannot load the ranker 'no_such_code:c': ModuleNotFoundError"),
         ("own_code:n", "cannot load the ranker 'own_code:n': TypeError"),
-        (
-            "collections:Counter",
-            "'collections:Counter' is not a ranker with fit and predict: got Counter",
-        ),
+        ("collections:Counter", "'collections:Counter' is not a ranker with fit and predict: got Counter"),
     ]:
         with pytest.raises(DataError, match=message):
             own_ranker(place)

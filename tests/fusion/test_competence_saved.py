@@ -52,10 +52,7 @@ def test_what_this_version_has_no_more_is_said(synthetic, name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda s: s["members"][0].update({"class": "Popen"}),
-            "unknown member class 'Popen'",
-        ),
+        (lambda s: s["members"][0].update({"class": "Popen"}), "unknown member class 'Popen'"),
         (lambda s: s["mixture"].update(common=np.ones(3)), "the weights of its members do not fit its members"),
         (lambda s: s.update(scale={"factors": np.ones(3)}), "its scale does not fit its members"),
     ],

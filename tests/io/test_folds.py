@@ -59,11 +59,7 @@ def test_the_parts_of_a_fold_have_the_same_features(tmp_path):
         (["train.txt"], "train.txt", r"train\.txt: expected a directory with folds: Not a directory$"),
         ([], "", r": expected folders Fold1, Fold2, \.\.\. or one file train\.txt or .*, got an empty directory$"),
         ([f"S{n:02}.txt" for n in range(12)], "", r"got S00\.txt, S01\.txt, S02\.txt, \.\.\. S11\.txt$"),
-        (
-            ["Fold1/train.txt", "Fold1/test.txt"],
-            "",
-            r"Fold1: .* one file vali\.txt .*, got test\.txt, train\.txt$",
-        ),
+        (["Fold1/train.txt", "Fold1/test.txt"], "", r"Fold1: .* one file vali\.txt .*, got test\.txt, train\.txt$"),
         (["train.txt", "trainingset.txt"], "", r"one file train\.txt .*, got train\.txt, trainingset\.txt$"),
         (["Fold1/train.txt", "fold01/train.txt"], "", "expected each fold once, got Fold1, fold01"),
     ],

@@ -47,10 +47,7 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
         ('{"id": 1}\nhello', "docs.jsonl:2: expected one JSON object per line: Expecting value"),
         ('{"id": 1}\n7', "docs.jsonl:2: expected one JSON object per line, got '7'"),
         ('[\n{"id": 1}]', "docs.jsonl:1: expected one JSON object per line: "),
-        (
-            '{"title": "a"}',
-            "docs.jsonl: there is no column named id or docid or doc_id or _id or ",
-        ),
+        ('{"title": "a"}', "docs.jsonl: there is no column named id or docid or doc_id or _id or "),
         (
             '{"id": 1}\n{"title": "a"}',
             "docs.jsonl:2: expected a document id in 'id', text or a whole number, got nothing",
@@ -96,10 +93,7 @@ def test_texts_made_by_hand_are_checked():
         ("qid\tquery\n301\tOrganized & Crime\n302\tb c\n", "queries.tsv"),
         ("query_id,query\n301,Organized & Crime\n302,b c\n", "queries.csv"),
         ('{"_id": "301", "text": "Organized & Crime"}\n{"_id": "302", "text": "b c"}', "queries.jsonl"),
-        (
-            "query_id\tquery\tdoc_id\n301\tOrganized & Crime\ta\n301\tOrganized & Crime\tb\n302\tb c\ta\n",
-            "j.tsv",
-        ),
+        ("query_id\tquery\tdoc_id\n301\tOrganized & Crime\ta\n301\tOrganized & Crime\tb\n302\tb c\ta\n", "j.tsv"),
     ],
 )
 def test_queries_in_every_form_are_the_same(text, name):
@@ -112,10 +106,7 @@ def test_queries_in_every_form_are_the_same(text, name):
     [
         ("1\ta\n1\tb\n", "q.tsv:2: query '1' has two texts: 'b', but 'a' in line 1"),
         ("1\ta\n\tb\n", "q.tsv:2: expected a query id in 'qid', text or a whole number, got nothing"),
-        (
-            "qid\tx\n1\ta\n",
-            "q.tsv: there is no column named query or query_text or text or title or q; ",
-        ),
+        ("qid\tx\n1\ta\n", "q.tsv: there is no column named query or query_text or text or title or q; "),
     ],
 )
 def test_a_mistake_in_queries_is_named_by_file_and_line(text, message):

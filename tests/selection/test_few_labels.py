@@ -12,12 +12,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.rankers.pool import PoolLearner
 from rulerank.selection import few_labels
-from rulerank.selection.few_labels import (
-    compare_pairs,
-    compare_tops,
-    hand_over,
-    still_to_gain,
-)
+from rulerank.selection.few_labels import compare_pairs, compare_tops, hand_over, still_to_gain
 
 NAMES = ("new", "baseline")
 

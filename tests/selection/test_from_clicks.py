@@ -9,10 +9,7 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.dataset import Shown
 from rulerank.errors import DataError
-from rulerank.selection.from_clicks import (
-    scores_once,
-    select_by_clicks,
-)
+from rulerank.selection.from_clicks import scores_once, select_by_clicks
 
 SYNTHETIC = rr.datasets.make_ranking(n_queries=60, n_features=3, seed=0)
 BASELINE = "pagerank"  # the weakest of the three

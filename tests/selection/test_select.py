@@ -11,12 +11,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.fitted.stages import FEW_QUERIES
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.selection.select import (
-    GRID,
-    Scoring,
-    default_rankers,
-    select,
-)
+from rulerank.selection.select import GRID, Scoring, default_rankers, select
 from rulerank.splitting import QueryKFold
 
 DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
@@ -145,10 +140,7 @@ def test_the_default_grid_is_tried_whole_and_printed_best_first():
         ({"measure": "MAPS"}, r"^unknown measure 'MAPS'"),
         ({"grid": "NDCG@10"}, r"expected a grid, such as .*: got 'NDCG@10'; a measure goes by name, measure='MAP'"),
         ({"ranker": "MAP"}, r"expected a ranker to select settings for, such as rr.GlobalRules\(\): got 'MAP'"),
-        (
-            {"ranker": None, "grid": {"votes": ["mean"]}},
-            r"^a grid and a validation set select the settings of one",
-        ),
+        ({"ranker": None, "grid": {"votes": ["mean"]}}, r"^a grid and a validation set select the settings of one"),
         ({"ranker": None, "vali": DATA}, r"^a grid and a validation set select the settings of one"),
         ({"ranker": {}}, r"^expected at least one method to choose from: got none$"),
         ({"propensities": {1: 1.0}}, r"^propensities are for clicks, and the data carry none$"),

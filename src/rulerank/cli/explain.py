@@ -7,16 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rulerank.cli.options import (
-    AsJson,
-    BaselineOption,
-    Docid,
-    Qid,
-    argument,
-    columns,
-    flag,
-    option,
-)
+from rulerank.cli.options import AsJson, BaselineOption, Docid, Qid, argument, columns, flag, option
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:

@@ -16,10 +16,5 @@ if TYPE_CHECKING:  # isort: off
 
 __all__, __getattr__ = surface(
     __name__,
-    {
-        "ranking": ("make_ranking",),
-        "shop": ("Shop", "make_shop"),
-        ".splitting": ("make_folds",),
-        ".dataset": ("Fold",),
-    },
+    {"ranking": ("make_ranking",), "shop": ("Shop", "make_shop"), ".splitting": ("make_folds",), ".dataset": ("Fold",)},
 )

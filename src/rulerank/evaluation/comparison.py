@@ -302,11 +302,7 @@ def compare(
 
 
 def compare_results(
-    results: Mapping[str, Result],
-    *,
-    n_rounds: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
+    results: Mapping[str, Result], *, n_rounds: int = 10_000, seed: int = 0, alpha: float = 0.05
 ) -> ComparisonTable:
     """Compare rankings that were evaluated on the same queries, such as TREC runs; parameters as in `compare`."""
     if len(results) < 2:
@@ -341,14 +337,7 @@ def compare_results(
 
 
 def compare_values(
-    measure: str,
-    names: list[str],
-    values: Array,
-    n_rounds: int,
-    seed: int,
-    alpha: float,
-    *,
-    against: int | None = None,
+    measure: str, names: list[str], values: Array, n_rounds: int, seed: int, alpha: float, *, against: int | None = None
 ) -> list[Comparison]:
     """Compare rankings by their values (n_rankings, n_queries): each pair, or each with the one at a place."""
     firsts, seconds = np.triu_indices(len(names), k=1)

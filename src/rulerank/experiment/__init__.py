@@ -16,9 +16,5 @@ if TYPE_CHECKING:  # isort: off
 
 __all__, __getattr__ = surface(
     __name__,
-    {
-        "run": ("Experiment", "run_experiment"),
-        "report": ("write_report",),
-        "curve": ("LabelCurve", "label_curve"),
-    },
+    {"run": ("Experiment", "run_experiment"), "report": ("write_report",), "curve": ("LabelCurve", "label_curve")},
 )

@@ -41,11 +41,7 @@ def export(form: Form, names: Names) -> Export:
     else:
         moved: set[tuple[int, float]] = set()
         trees = [{"weight": "1", "root": _node(tree, form.feature_names, moved)} for tree in form.with_base]
-        document = {
-            "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
-            **head,
-            "params": {"trees": trees},
-        }
+        document = {"class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel", **head, "params": {"trees": trees}}
         notes = _notes(form, moved)
     return Export("PUT /solr/COLLECTION/schema/model-store", document, notes=notes)
 

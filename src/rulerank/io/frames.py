@@ -20,13 +20,7 @@ from typing import Any, cast
 import polars as pl
 
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import (
-    MISSING,
-    is_date,
-    is_frame,
-    parsed,
-    to_polars,
-)
+from rulerank.io.columns import MISSING, is_date, is_frame, parsed, to_polars
 from rulerank.io.files import Origin, Source, decoded, format_suffix, read_bytes, write_bytes
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}

@@ -35,14 +35,7 @@ from rulerank.io.columns import (
     to_polars,
 )
 from rulerank.io.files import Origin, Source
-from rulerank.io.frames import (
-    FIELD,
-    QUEPID,
-    either,
-    no_header_hint,
-    read_frame,
-    write_frame,
-)
+from rulerank.io.frames import FIELD, QUEPID, either, no_header_hint, read_frame, write_frame
 from rulerank.recall_base import JUDGED, RecallBase, grade_counts
 
 ROLES = {

@@ -14,15 +14,7 @@ from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.admin import LabelOverview, alpha_of_people, count_queries, count_raters
 from rulerank.judging.grades import CurrentLabels
-from rulerank.judging.labels import (
-    BusyError,
-    JudgingTask,
-    Label,
-    Progress,
-    StoreError,
-    check_grade,
-    check_name,
-)
+from rulerank.judging.labels import BusyError, JudgingTask, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.offers import Offering, QueryLists
 from rulerank.judging.pool import Pool
 from rulerank.sampling.ssar import SSAR

@@ -100,12 +100,7 @@ def export_labels(
 
 
 def import_labels(
-    store: LabelStore,
-    path: str | os.PathLike[str],
-    rater: str,
-    format: str | None = None,
-    *,
-    kind: str | None = None,
+    store: LabelStore, path: str | os.PathLike[str], rater: str, format: str | None = None, *, kind: str | None = None
 ) -> int:
     """Import the labels of a file as this rater's, all or none; return how many are new or changed.
 

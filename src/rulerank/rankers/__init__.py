@@ -19,9 +19,6 @@ __all__, __getattr__ = surface(
         "stable_rules": ("StableRules",),
         "query_rules": ("QueryRules",),
         "linear.query_intercepts": ("QueryIntercepts",),
-        "foreign": (
-            "fit_ranker",
-            "predict_ranker",
-        ),
+        "foreign": ("fit_ranker", "predict_ranker"),
     },
 )

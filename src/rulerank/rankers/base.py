@@ -101,14 +101,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return super().__new__(cls)
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        qid: Any = None,
-        *,
-        group: Any = None,
-        sample_weight: Any = None,
-        **unknown: Any,
+        self, X: Any, y: Any = None, qid: Any = None, *, group: Any = None, sample_weight: Any = None, **unknown: Any
     ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 

@@ -98,9 +98,7 @@ class QueryRules(RuleRanker):
             meaning="judge a query's estimate of its own document without that document (literal only)", none="False"
         ),
         "ties": Word(
-            (*TIES, OTHER),
-            meaning="which of several equally close queries to take (literal only)",
-            none=OTHER,
+            (*TIES, OTHER), meaning="which of several equally close queries to take (literal only)", none=OTHER
         ),
     }
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"

@@ -35,15 +35,7 @@ from rulerank.rules.additive import Contributions, features_of
 from rulerank.rules.engine import Engine, Rule, describe_items
 from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.layout import Layout, check_work
-from rulerank.rules.tables import (
-    BinCounts,
-    Counts,
-    Rows,
-    Training,
-    hide_unseen,
-    rows_needed,
-    without_weakest,
-)
+from rulerank.rules.tables import BinCounts, Counts, Rows, Training, hide_unseen, rows_needed, without_weakest
 from rulerank.rules.votes import Votes
 
 
@@ -265,7 +257,7 @@ class IncrementalRules(RuleRanker):
             "MiB of training rows",
             meaning="MiB of training rows to keep for partial_fit and unlearn; 0: none",
             of_machine=True,
-        ),
+        )
     }
 
     _without_contrast = "add rows of other grades"

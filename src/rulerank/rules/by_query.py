@@ -70,11 +70,7 @@ def shares_needed(min_support: float, n_labelled: int) -> int:
 
 
 def most_competent(
-    blocks: Iterable[tuple[int, Array]],
-    n_rows: int,
-    ties: str,
-    max_labels: float = np.inf,
-    own: Array | None = None,
+    blocks: Iterable[tuple[int, Array]], n_rows: int, ties: str, max_labels: float = np.inf, own: Array | None = None
 ) -> Labels:
     """Label each row with the query whose Delta is the smallest; a row for which all abstain has no label.
 
@@ -254,13 +250,7 @@ class ByQuery:
         return vote_table(LIFTS, everything.count(part), part, training, self.n_jobs)
 
     def shrunken_lifts(
-        self,
-        bins: Array,
-        first: int,
-        last: int,
-        training: Training,
-        shrink: float,
-        of_all: Array | None = None,
+        self, bins: Array, first: int, last: int, training: Training, shrink: float, of_all: Array | None = None
     ) -> Array:
         """Return how far above the mean grade the queries first..last-1 put each document, (n_queries, n_docs).
 

@@ -12,18 +12,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.metrics import check_metric, mapped_theta, metric_number
-from rulerank.rules.tables import (
-    LIFTS,
-    N_DOWN,
-    N_QUERIES,
-    N_UP,
-    SUMS,
-    THETA_UNIT,
-    THETAS,
-    UNIT,
-    Counts,
-    Training,
-)
+from rulerank.rules.tables import LIFTS, N_DOWN, N_QUERIES, N_UP, SUMS, THETA_UNIT, THETAS, UNIT, Counts, Training
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
 CELLS_PER_THREAD = 100_000
@@ -235,10 +224,7 @@ class ConfidenceVotes:
         return self.mean.adds(votes[:, :width] if stable else votes[:, width:], training)
 
 
-VOTES: dict[str, Votes] = {
-    "mean": MeanVotes(),
-    "evidence": LiftVotes(additive=True),
-}
+VOTES: dict[str, Votes] = {"mean": MeanVotes(), "evidence": LiftVotes(additive=True)}
 
 
 def votes_named(name: str, metric: str = "confidence", additive: bool = True, mapped: bool = True) -> Votes:

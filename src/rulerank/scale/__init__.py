@@ -12,9 +12,4 @@ from rulerank._util.words import surface
 if TYPE_CHECKING:  # isort: off
     from rulerank.scale.partitions import evaluate_partitions as evaluate_partitions, fit_partitions as fit_partitions
 
-__all__, __getattr__ = surface(
-    __name__,
-    {
-        "partitions": ("fit_partitions", "evaluate_partitions"),
-    },
-)
+__all__, __getattr__ = surface(__name__, {"partitions": ("fit_partitions", "evaluate_partitions")})

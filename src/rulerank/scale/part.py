@@ -357,12 +357,7 @@ def file_names(source: str | os.PathLike[str]) -> list[str]:
 
 
 def open_parts(
-    parts: Any,
-    columns: Columns,
-    *,
-    format: str | None = None,
-    spool: str | None = None,
-    max_values: int = 2**25,
+    parts: Any, columns: Columns, *, format: str | None = None, spool: str | None = None, max_values: int = 2**25
 ) -> list[Part]:
     """Return parts in their order: files in that of their names, the rest as given.
 

@@ -316,12 +316,7 @@ def _best_setting(table: Sequence[Trial], measure: str) -> str:
 
 
 def _fits(
-    ranker: Any,
-    settings: list[dict[str, Any]],
-    data: Dataset,
-    query: Array,
-    parts: list[tuple[Array, Array]],
-    bar: Bar,
+    ranker: Any, settings: list[dict[str, Any]], data: Dataset, query: Array, parts: list[tuple[Array, Array]], bar: Bar
 ) -> Iterator[Fit]:
     """Fit every setting without each part in turn; what several settings have in common is done once."""
     normalizes = isinstance(ranker, Ranker) and "normalize" in ranker.get_params(deep=False)

@@ -7,6 +7,5 @@ replaced model file. `adapters/` has the interfaces of other libraries, one file
 from rulerank._util.words import surface
 
 __all__, __getattr__ = surface(
-    __name__,
-    {"reranker": ("Ranking", "Reranker", "Result"), "model_watch": ("WatchedReranker",), "rows": ("Reason",)},
+    __name__, {"reranker": ("Ranking", "Reranker", "Result"), "model_watch": ("WatchedReranker",), "rows": ("Reason",)}
 )

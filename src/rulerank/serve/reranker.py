@@ -13,14 +13,7 @@ import numpy as np
 
 from rulerank._util.parameters import is_whole, shown
 from rulerank._util.words import counted, listed
-from rulerank.baseline import (
-    Baseline,
-    FeatureBaseline,
-    ModelBaseline,
-    SumBaseline,
-    find_baseline,
-    terms_of,
-)
+from rulerank.baseline import Baseline, FeatureBaseline, ModelBaseline, SumBaseline, find_baseline, terms_of
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain import Explanation, Versus

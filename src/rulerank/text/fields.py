@@ -290,20 +290,14 @@ MATCHING = {  # measures of a searched field, or of all of them: `all`
     "grams": "share of character 3-grams that query and field have in common (Jaccard): forgives misspelling",
 }
 OF_MEANING = {
-    "meaning": "similar in meaning: cosine of the embeddings of query and field; of all, together with the title's",
+    "meaning": "similar in meaning: cosine of the embeddings of query and field; of all, together with the title's"
 }
 OF_NUMBERS = {
     "log": "ln(1 + value)",
     "rank": "place among the query's documents, the highest value 1, equal ones the mean of theirs",
 }
-OF_QUERY = {
-    "query_terms": "number of different words of the query",
-    "query_idf": "mean idf of the query's words",
-}
-OF_ENGINE = {
-    "engine_rank": "rank that the engine gave",
-    "engine_score": "score that the engine gave",
-}
+OF_QUERY = {"query_terms": "number of different words of the query", "query_idf": "mean idf of the query's words"}
+OF_ENGINE = {"engine_rank": "rank that the engine gave", "engine_score": "score that the engine gave"}
 # what people call a feature: of a field, or of the query
 HUMAN = {
     "bm25": "BM25 match in {}",

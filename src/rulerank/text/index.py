@@ -135,11 +135,7 @@ class IndexedDocuments:
 
 
 def documents_of(
-    known: Collection,
-    values: Values,
-    n_docs: int,
-    forward: Forward | None = None,
-    cache: VectorCache | None = None,
+    known: Collection, values: Values, n_docs: int, forward: Forward | None = None, cache: VectorCache | None = None
 ) -> IndexedDocuments:
     """Lay documents out, by what is known of the collection; words that it lacks are not learned."""
     if forward is None:

@@ -54,11 +54,7 @@ LONG = ["a long text of many words that goes on and on " * 5, "another long text
         ({"title": "title", "story": "long text", "plot": "long text", "text": "text"}, None, "text"),
         ({"title": "title", "plot": "title"}, "plot", "plot"),
         ({"title": "title", "plot": "title"}, None, "several fields may have the text of a document: name it, text_f"),
-        (
-            {"title": "title", "plot": "title"},
-            "body",
-            "text_field: no field 'body'; the fields are title, plot",
-        ),
+        ({"title": "title", "plot": "title"}, "body", "text_field: no field 'body'; the fields are title, plot"),
     ],
     ids=str,
 )

@@ -84,9 +84,7 @@ def rater_of(request: Request, named: str | None) -> str:
     rater, holder = rater_named(rater), token_holder(request)
     if holder not in (None, rater):
         raise RequestError(
-            403,
-            "other_rater",
-            f"this is the personal link of {holder!a}, not of {rater!a}: use the link of that rater",
+            403, "other_rater", f"this is the personal link of {holder!a}, not of {rater!a}: use the link of that rater"
         )
     return rater
 

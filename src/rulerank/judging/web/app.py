@@ -83,12 +83,7 @@ def create_app(
         return JSONResponse(description)
 
     app = Starlette(
-        routes=[
-            *pages.routes(),
-            *routes_of(table),
-            Route("/openapi.json", openapi),
-            *PAGES.file_routes(),
-        ],
+        routes=[*pages.routes(), *routes_of(table), Route("/openapi.json", openapi), *PAGES.file_routes()],
         exception_handlers=PAGES.exception_handlers() | {StoreError: on_store_error},
     )
     app.state.rater = rater

@@ -72,9 +72,7 @@ def minimise(function: Function, n: int, max_iter: int = 100) -> Minimum:
 
     found = _descend(lambda z: within(function(basis @ z)), within(start), max_iter)
     return found._replace(
-        x=basis @ found.x,
-        covariance=basis @ found.covariance @ basis.T,
-        flat=np.square(basis).sum(axis=1) < 1 - 1e-6,
+        x=basis @ found.x, covariance=basis @ found.covariance @ basis.T, flat=np.square(basis).sum(axis=1) < 1 - 1e-6
     )
 
 
