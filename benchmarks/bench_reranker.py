@@ -61,12 +61,12 @@ def lightgbm(data: rr.Dataset) -> object | None:
 
 def texts() -> None:
     shop = rr.datasets.make_shop(n_products=5000, n_queries=200, seed=0)
-    features = rr.TextFeatures().fit(shop.texts)
+    features = rr.TextFeatures().fit(shop.documents)
     ranker = rr.FittedRules().fit(shop.graded(features.dataset(shop.queries, top=50)))
     reranker = rr.Reranker(ranker, features).warm()
-    sizes = f"{len(shop.texts):,} products, {len(features.feature_names_)} features"
+    sizes = f"{len(shop.documents):,} products, {len(features.feature_names_)} features"
     print(f"texts: {sizes}, CPU time, median over 200 queries")
-    by_id = {doc["id"]: doc for doc in shop.documents}
+    by_id = {doc["id"]: doc for doc in shop.records}
     queries = [(query, reranker.rank(query, top=None, candidates=N_DOCS).ids) for query in shop.queries.texts]
     kinds = {
         "candidates of the index": lambda query, ids: reranker.rank(query, candidates=N_DOCS),

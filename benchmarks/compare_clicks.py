@@ -30,7 +30,7 @@ import rulerank as rr
 from compare_texts import movies
 from rulerank._util.parameters import Array
 from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
-from rulerank.dataset import Shown, query_index
+from rulerank.dataset import Impressions, query_index
 from rulerank.io.files import write_bytes
 from rulerank.selection.from_clicks import CLICK_PARAMS, select_by_clicks
 
@@ -109,7 +109,7 @@ def simulate(cell: Cell, share: float = 0.01) -> Log:
     own = train[rows]
     counted = rr.Dataset(
         own.X, np.full(rows.size, -1), own.qid, feature_names=own.feature_names,
-        shown=Shown(position, impressions, clicks),
+        impressions=Impressions(position, impressions, clicks),
     )  # fmt: skip
     return Log(train, vali, test, production, lists, counted)
 

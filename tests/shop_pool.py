@@ -31,9 +31,9 @@ FEATURES = (
 def shop_pool(seed: int = 0) -> Pool:
     """Return the candidates of forty searches in the synthetic shop; its own grades are the true ones."""
     shop = make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
-    features = TextFeatures(features=FEATURES, language="none").fit(shop.texts)  # stemming needs an extra
+    features = TextFeatures(features=FEATURES, language="none").fit(shop.documents)  # stemming needs an extra
     data = shop.graded(features.dataset(shop.queries, top=TOP))
-    product = {document["id"]: document for document in shop.documents}
+    product = {document["id"]: document for document in shop.records}
     docs = [product[docid] for docid in (() if data.docid is None else data.docid)]
     texts: dict[str, list[str | None]] = {
         "query_text": list(data.texts["query_text"]),

@@ -50,6 +50,11 @@ def test_a_parameter_of_version_0_1_leads_to_the_new_one():
         rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], judge=["ann", "bob"])
 
 
+def test_an_attribute_of_version_0_1_leads_to_the_new_one():
+    with pytest.raises(AttributeError, match=r"^'Dataset' has no attribute 'shown': it is now 'impressions'$"):
+        _ = rr.Dataset([[0.5]], [1], ["q"]).shown
+
+
 def test_importing_loads_nothing_heavy():
     code = "import sys, rulerank; print([m for m in ('numpy', 'numba', 'sklearn', 'polars') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,16 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank._util.parameters import Array as Array
 from rulerank._util.parameters import refuse_mask, unmasked
-from rulerank._util.words import counted
+from rulerank._util.words import counted, old_attribute
 from rulerank.errors import DataError
-from rulerank.recall_base import CountedRows, RecallBase, counted_rows
+from rulerank.recall_base import CountedRows, RecallBase, RowColumns, counted_rows
 
 UNLABELLED = -1  # the grade of a document nobody has judged
 ONE_SIDED = 0.8  # share of labels with one grade, from which on a warning is given
@@ -27,61 +27,41 @@ MOST_IN_ALL = 2**53  # impressions of a log: up to here every whole number is a 
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class Impressions(RowColumns):
     """One entry per row: the position it was shown at, how often, and how many of these times it was clicked.
 
-    >>> shown = Shown(position=[1, 2], impressions=[100, 80], clicks=[30, 4])
-    >>> shown
-    Shown(2 rows, 180 impressions, 34 clicks)
-    >>> shown[[1]].clicks.tolist()
+    >>> impressions = Impressions(position=[1, 2], count=[100, 80], clicks=[30, 4])
+    >>> impressions
+    Impressions(2 rows, 180 impressions, 34 clicks)
+    >>> impressions[[1]].clicks.tolist()
     [4]
     """
 
     position: Array  # int32 (n_rows,) from 1, the top
-    impressions: Array  # int64 (n_rows,) from 1
-    clicks: Array  # int64 (n_rows,) from 0 to the impressions
+    count: Array  # int64 (n_rows,) from 1
+    clicks: Array  # int64 (n_rows,) from 0 to the count
 
     def __post_init__(self) -> None:
         position = _whole("position", self.position, "a whole number from 1, the top of the list", 1, LOWEST)
-        impressions = _whole("impressions", self.impressions, "a whole number from 1", 1, MOST)
+        count = _whole("impressions", self.count, "a whole number from 1", 1, MOST)
         clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
-        check_total(float(impressions.sum(dtype=np.float64)))
-        columns = {"position": position.astype(np.int32), "impressions": impressions, "clicks": clicks}
-        for name, column in columns.items():
-            if column.ndim != 1 or column.size != position.size:
-                raise DataError(f"{name} must have one entry per position: expected {position.size}, got {column.size}")
-            object.__setattr__(self, name, column)
-        above = np.flatnonzero(clicks > impressions)
+        check_total(float(count.sum(dtype=np.float64)))
+        self.set_columns(position=position.astype(np.int32), count=count, clicks=clicks)
+        above = np.flatnonzero(clicks > count)
         if above.size:
             row = int(above[0])
             raise DataError(
                 f"clicks must not be above impressions: got {counted(int(clicks[row]), 'click')} of "
-                f"{counted(int(impressions[row]), 'impression')} at row {row}"
+                f"{counted(int(count[row]), 'impression')} at row {row}"
             )
 
-    def __len__(self) -> int:
-        return int(self.position.size)
-
     def __repr__(self) -> str:
-        return f"Shown({counted(len(self), 'row')}{self.said()})"
+        return f"Impressions({counted(len(self), 'row')}{self.totals()})"
 
-    def said(self) -> str:
+    def totals(self) -> str:
         """Return how many impressions and clicks there are, as a data set shows them."""
-        n_shown, n_clicks = int(self.impressions.sum()), int(self.clicks.sum())
-        return f", {counted(n_shown, 'impression')}, {counted(n_clicks, 'click')}"
-
-    def __getitem__(self, rows: Any) -> Shown:
-        """Pick rows by a mask, row numbers or a slice."""
-        return Shown(*(column[rows] for column in self.columns()))
-
-    def columns(self) -> tuple[Array, ...]:
-        """Return the columns in their order."""
-        return self.position, self.impressions, self.clicks
-
-    @staticmethod
-    def concat(parts: list[Shown]) -> Shown:
-        """Put several one after the other."""
-        return Shown(*map(np.concatenate, zip(*(part.columns() for part in parts), strict=True)))
+        n_impressions, n_clicks = int(self.count.sum()), int(self.clicks.sum())
+        return f", {counted(n_impressions, 'impression')}, {counted(n_clicks, 'click')}"
 
 
 def check_total(impressions: float) -> None:
@@ -118,9 +98,11 @@ class Dataset:
     categories: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # feature: what its values 0, 1, ... stand for
-    shown: Shown | None = None  # of each row: its position in a list, how often it was shown there, and clicked
+    impressions: Impressions | None = None  # of each row: its position in a list, how often it was shown there, clicked
     base: RecallBase | None = None  # of each row: whether it is judged, and all judgements of its query
     dates: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
+    if not TYPE_CHECKING:
+        __getattr__ = old_attribute
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -156,10 +138,10 @@ class Dataset:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if self.shown is not None and len(self.shown) != n_rows:
-            raise DataError(f"shown must have one entry per row: expected {n_rows}, got {len(self.shown)}")
-        if self.base is not None and len(self.base) != n_rows:
-            raise DataError(f"base must have one entry per row: expected {n_rows}, got {len(self.base)}")
+        for name in ("impressions", "base"):
+            part = getattr(self, name)
+            if part is not None and len(part) != n_rows:
+                raise DataError(f"{name} must have one entry per row: expected {n_rows}, got {len(part)}")
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -173,14 +155,14 @@ class Dataset:
         return (
             f"Dataset({counted(len(self), 'row')}, {counted(n_queries, 'query', 'queries')}, "
             f"{counted(self.X.shape[1], 'feature')}, grades {grades or 'none'}"
-            f"{'' if self.shown is None else self.shown.said()})"
+            f"{'' if self.impressions is None else self.impressions.totals()})"
         )
 
     def __getitem__(self, rows: Any) -> Dataset:
         """Pick rows by a mask, row numbers or a slice."""
         if isinstance(rows, int | np.integer):
             raise DataError(f"pick rows by a mask, a list of row numbers or a slice: got the integer {rows}")
-        picked = {name: getattr(self, name) for name in ("X", "y", "qid", "docid", "comment", "shown", "base")}
+        picked = {name: getattr(self, name) for name in ("X", "y", "qid", "docid", "comment", "impressions", "base")}
         return replace(
             self,
             texts={name: column[rows] for name, column in self.texts.items()},
@@ -229,8 +211,8 @@ class Dataset:
             if part.categories != parts[0].categories:
                 raise DataError("data sets differ in what the values of their categories stand for")
 
-        shown = [part.shown for part in parts if part.shown is not None]
-        if shown and len(shown) < len(parts):
+        shown = [part.impressions for part in parts if part.impressions is not None]
+        if 0 < len(shown) < len(parts):
             raise DataError("data sets differ: some have impressions and clicks, others have none")
 
         bases = [RecallBase.of_pool(part.y) if part.base is None else part.base for part in parts]
@@ -244,7 +226,7 @@ class Dataset:
             parts[0],
             **{name: joined(name) for name in ("X", "y", "qid", "docid", "comment")},
             texts={name: np.concatenate([part.texts[name] for part in parts]) for name in texts},
-            shown=Shown.concat(shown) if shown else None,
+            impressions=Impressions.concat(shown) if shown else None,
             base=None if all(part.base is None for part in parts) else RecallBase.concat(bases),
         )
 

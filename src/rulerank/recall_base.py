@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -22,8 +22,37 @@ ENGINE_FEATURES = ("engine_rank", "engine_score")  # of documents that an engine
 JUDGED = ("no", "yes", "extra")  # as tables say it
 
 
+class RowColumns:
+    """Columns with one entry per row: what `Impressions` and `RecallBase` share."""
+
+    def set_columns(self, **columns: Array) -> None:
+        """Keep columns after looking at their lengths."""
+        names = fields(cast(Any, self))
+        n_rows = columns[names[0].name].size
+        for name, column in columns.items():
+            if column.ndim != 1 or column.size != n_rows:
+                raise DataError(f"{name} must have one entry per row: expected {n_rows}, got {column.size}")
+            object.__setattr__(self, name, column)
+
+    def columns(self) -> tuple[Array, ...]:
+        """Return the columns in their order."""
+        return tuple(getattr(self, field.name) for field in fields(cast(Any, self)))
+
+    def __len__(self) -> int:
+        return int(self.columns()[0].size)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Pick rows by a mask, row numbers or a slice."""
+        return type(self)(*(column[rows] for column in self.columns()))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Self]) -> Self:
+        """Put several one after the other."""
+        return cls(*map(np.concatenate, zip(*(part.columns() for part in parts), strict=True)))
+
+
 @dataclass(frozen=True, eq=False)
-class RecallBase:
+class RecallBase(RowColumns):
     """One entry per row: whether it is judged, is there for that alone, and its query's judgements by grade.
 
     >>> base = RecallBase([True, False], [False, False], ["0:2 1:3", "0:2 1:3"])
@@ -36,31 +65,16 @@ class RecallBase:
     grades: Array  # (n_rows,) of its query: how many judged documents have each grade, "0:2 1:3"; "": not known
 
     def __post_init__(self) -> None:
-        for name, kind in (("judged", np.bool_), ("extra", np.bool_), ("grades", object)):
-            column = np.asarray(getattr(self, name), dtype=kind)
-            if column.ndim != 1 or column.size != len(self.judged):
-                raise DataError(f"{name} must have one entry per row: expected {len(self.judged)}, got {column.size}")
-            object.__setattr__(self, name, column)
-
-    def __len__(self) -> int:
-        return len(self.judged)
+        kinds = (("judged", np.bool_), ("extra", np.bool_), ("grades", object))
+        self.set_columns(**{name: np.asarray(getattr(self, name), dtype=kind) for name, kind in kinds})
 
     def __repr__(self) -> str:
         return f"RecallBase({counted(len(self), 'row')}, {int(self.judged.sum()):,} judged)"
-
-    def __getitem__(self, rows: Any) -> RecallBase:
-        """Pick rows by a mask, row numbers or a slice."""
-        return RecallBase(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @staticmethod
     def of_pool(y: Array) -> RecallBase:
         """Return that of documents about which nothing else is known: the graded ones are judged."""
         return RecallBase(y >= 0, np.zeros(y.size, dtype=bool), np.full(y.size, "", dtype=object))
-
-    @staticmethod
-    def concat(parts: list[RecallBase]) -> RecallBase:
-        """Put several one after the other."""
-        return RecallBase(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(RecallBase)))
 
     def missed(self, y: Array, query: Array) -> tuple[Array, Array]:
         """Return the judged documents of these queries that are not among the rows: first row of its query, grade.

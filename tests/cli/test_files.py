@@ -85,7 +85,7 @@ def test_a_log_joins_a_pool_and_is_summed_up(run, folder):
     assert "position  impressions  clicks        interval  click rate" in lines
     data = rr.read_table("clicked.parquet")
     assert lines[-1] == f"clicked.parquet: {data!r}"
-    assert data.shown.impressions.sum() == 2400
+    assert data.impressions.count.sum() == 2400
     found = json.loads(run("clicks", "log.csv", "pool.csv", "--json").out)
     assert (found["impressions"], found["pool"]["docs"]) == (2400, 24)
     assert [one["position"] for one in found["positions"]] == [1, 2, 3, 4, 5, 6]

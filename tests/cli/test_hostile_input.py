@@ -95,7 +95,7 @@ def more_files():
     write_shop(shop, "shop")
     for name in ("documents.jsonl", "queries.tsv", "judgements.qrels"):
         Path("shop", name).rename(name)
-    TextFeatures(language="none").fit(shop.texts).save("texts.rulerank")
+    TextFeatures(language="none").fit(shop.documents).save("texts.rulerank")
     lines = [json.dumps({"query_id": f"q{number}", "response": ANSWER}) for number in range(3)]
     Path("answers.jsonl").write_text("\n".join(lines))
 

@@ -28,8 +28,10 @@ def pool(synthetic, tmp_path_factory):
 def noise(pool):
     """The same lists, clicked whatever stands there."""
     seen = rr.read_table(pool)
-    clicks = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
-    rr.io.write_table(replace(seen, shown=replace(seen.shown, clicks=clicks)), pool.parent / "noise.parquet")
+    clicks = np.random.default_rng(0).binomial(seen.impressions.count, 0.3 / seen.impressions.position)
+    rr.io.write_table(
+        replace(seen, impressions=replace(seen.impressions, clicks=clicks)), pool.parent / "noise.parquet"
+    )
     return pool.parent / "noise.parquet"
 
 
@@ -130,7 +132,7 @@ def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels,
     seen = rr.read_table(pool)
     first = [*{pair: row for row, pair in reversed([*enumerate(zip(seen.qid, seen.docid, strict=True))])}.values()]
     shown = tmp_path / "shown.parquet"
-    rr.io.write_table(replace(seen, shown=None)[np.sort(first)], shown)
+    rr.io.write_table(replace(seen, impressions=None)[np.sort(first)], shown)
     assert call(shown, "--labels", labels, "--baseline", clicks, "-o", steps).exit_code == 0
     assert (rr.load(both).predict(synthetic) == rr.load(steps).predict(synthetic)).all()
 

@@ -43,13 +43,13 @@ def test_lists_show_the_best_scores_from_the_top_and_without_exploring_always_th
 def test_the_data_that_comes_back_has_clicks_and_no_grades(synthetic):
     seen = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=2000, seed=1)
     assert (seen.y == -1).all()
-    assert abs(seen.shown.impressions.sum() - 2000) < 10
-    assert seen.shown.position.max() == 10
+    assert abs(seen.impressions.count.sum() - 2000) < 10
+    assert seen.impressions.position.max() == 10
     again = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=2000, seed=1)
-    assert again.shown.clicks.tolist() == seen.shown.clicks.tolist()
+    assert again.impressions.clicks.tolist() == seen.impressions.clicks.tolist()
     order = np.random.default_rng(0).permutation(len(synthetic))  # rows of queries need not lie together
     mixed = rr.clicks.simulate_clicks(synthetic[order], synthetic.X[order, 0], n_impressions=2000, seed=1)
-    assert mixed.shown.impressions.sum() == seen.shown.impressions.sum()
+    assert mixed.impressions.count.sum() == seen.impressions.count.sum()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_positions_that_count_from_the_bottom_are_remarked():
     lines = [
         f"{q},d{row},{11 - p},{n},{c}"
         for row, (q, p, n, c) in enumerate(
-            zip(seen.qid, seen.shown.position, seen.shown.impressions, seen.shown.clicks, strict=True)
+            zip(seen.qid, seen.impressions.position, seen.impressions.count, seen.impressions.clicks, strict=True)
         )
     ]
     log = "query,doc,position,impressions,clicks\n" + "\n".join(lines)

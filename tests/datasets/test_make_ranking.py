@@ -73,7 +73,7 @@ def test_every_size_asked_for_is_the_size_that_comes(n_queries, docs, n_features
 
 
 def test_each_query_has_its_own_bar():
-    data, truth = with_truth(n_queries=40, judge_noise=0)
+    data, truth = with_truth(n_queries=40, label_noise=0)
     lowest_relevant, highest_other = [], []
     for qid in dict.fromkeys(data.qid):
         rows = data.qid == qid
@@ -120,7 +120,7 @@ def test_the_truth_ranks_better_than_every_feature_and_the_best_feature_decently
         ({"docs_per_query": (9, 3)}, r"docs_per_query must be .*: got \(9, 3\)"),
         ({"n_grades": 1}, "n_grades must be at least 2: got 1"),
         ({"n_grades": 33}, "n_grades must be at most 32: got 33"),
-        ({"judge_noise": float("nan")}, "judge_noise must be at least 0: got nan"),
+        ({"label_noise": float("nan")}, "label_noise must be at least 0: got nan"),
     ],
 )
 def test_a_synthetic_set_that_cannot_be_is_refused(wrong, message):

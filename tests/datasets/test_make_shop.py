@@ -18,29 +18,29 @@ def shop():
 
 
 def grade_of(shop, qid, docid):
-    return shop.truth[shop.queries.ids.tolist().index(qid), shop.texts.ids.tolist().index(docid)]
+    return shop.truth[shop.queries.ids.tolist().index(qid), shop.documents.ids.tolist().index(docid)]
 
 
 def test_the_seed_decides_everything():
     one, same, other = (make_shop(200, 12, seed) for seed in (7, 7, 8))
-    assert one.documents == same.documents
+    assert one.records == same.records
     assert one.queries.texts == same.queries.texts
     assert np.array_equal(one.truth, same.truth)
-    assert one.documents != other.documents
+    assert one.records != other.records
     assert one.queries.texts != other.queries.texts
 
 
 def test_every_document_has_every_field_and_some_lack_a_rating(shop):
     fields = "id title description brand category tags price rating reviews stock added url"
-    assert all(" ".join(document) == fields for document in shop.documents)
-    ids = [document["id"] for document in shop.documents]
+    assert all(" ".join(document) == fields for document in shop.records)
+    ids = [document["id"] for document in shop.records]
     assert len(set(ids)) == len(ids)
-    unrated = [document for document in shop.documents if document["rating"] is None]
+    unrated = [document for document in shop.records if document["rating"] is None]
     assert 0 < len(unrated) < 0.2 * len(ids)
     assert all(document["reviews"] == 0 for document in unrated)
-    assert all(1 <= document["rating"] <= 5 for document in shop.documents if document["reviews"])
-    assert all(document["price"] > 0 for document in shop.documents)
-    assert any(document["stock"] == 0 for document in shop.documents)
+    assert all(1 <= document["rating"] <= 5 for document in shop.records if document["reviews"])
+    assert all(document["price"] > 0 for document in shop.records)
+    assert any(document["stock"] == 0 for document in shop.records)
 
 
 def test_judgements_hold_every_relevant_pair_and_say_the_truth(shop):
@@ -96,10 +96,10 @@ def test_what_is_read_from_the_files_is_the_shop(tmp_path):
     shop = make_shop(150, 10, seed=4)
     documents, queries, qrels = write_shop(shop, tmp_path)
     texts, read = read_documents(documents), read_queries(queries)
-    assert texts.ids.tolist() == shop.texts.ids.tolist()
+    assert texts.ids.tolist() == shop.documents.ids.tolist()
     assert {name: list(values) for name, values in texts.fields.items()} == {
         name: [value or None if isinstance(value, list) else value for value in values]
-        for name, values in shop.texts.fields.items()
+        for name, values in shop.documents.fields.items()
     }
     assert (read.ids.tolist(), read.texts) == (shop.queries.ids.tolist(), shop.queries.texts)
     assert read_judgements(qrels).grade.tolist() == shop.qrels.grade.tolist()

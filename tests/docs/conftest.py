@@ -94,7 +94,7 @@ def write_texts(folder: Path) -> None:
     """A shop's texts, what `rulerank features --keep` makes of them, and rankers of it."""
     shop = rr.datasets.make_shop(n_products=100, n_queries=8, seed=0)
     write_shop(shop, folder / "shop")
-    features = rr.TextFeatures(features=["bm25(title)", "bm25(all)", "price"]).fit(shop.texts)
+    features = rr.TextFeatures(features=["bm25(title)", "bm25(all)", "price"]).fit(shop.documents)
     features.save(folder / "text.rulerank")
     ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(features.dataset(shop.queries, qrels=shop.qrels).labelled())
     ranker.save(folder / "shop.rulerank")
@@ -103,8 +103,8 @@ def write_texts(folder: Path) -> None:
 
 def write_clicks(synthetic: rr.Dataset, folder: Path) -> None:
     clicked = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=20_000, seed=0)
-    log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.shown.position}
-    log |= {"impressions": clicked.shown.impressions, "clicks": clicked.shown.clicks}
+    log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.impressions.position}
+    log |= {"impressions": clicked.impressions.count, "clicks": clicked.impressions.clicks}
     pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(folder / "log.parquet")
     runs = [rr.read_run(folder / f"{name}.run") for name in ("baseline", "new")]
     sessions = [f"s{number}" for number in range(5)]

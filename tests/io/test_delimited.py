@@ -35,6 +35,11 @@ def test_quoting_agrees_with_the_csv_module(rows):
     assert len(origin.lines()) == len(cells)
 
 
+def test_a_quote_inside_a_cell_is_a_character():
+    frame, _ = read('qid,x\na,5" disk\nb,"a ""good"" one"\n')
+    assert frame["x"].to_list() == ['5" disk', 'a "good" one']
+
+
 numbers = st.one_of(
     st.floats(width=32).map(str),
     st.floats().map(repr),

@@ -28,8 +28,8 @@ MISTAKES = {
     "name the column of the query id (qid=..., on the command line --qid ...)",
     "qid;x\na;1\n": "t.csv: there is no column 'qid'; the columns are qid;x; expected columns with commas between them "
     "in a csv, tabs in a tsv",
-    "qid,x,x\na,1,2\n": "t.csv:1: column names must differ: 'x' appears twice",
-    "qid,x,x:text\na,1,2\n": "t.csv:1: column names must differ: 'x' appears twice",
+    "qid,x,x\na,1,2\n": "t.csv: column names must differ: 'x' appears twice",
+    "qid,x,x:text\na,1,2\n": "t.csv: column names must differ: 'x' appears twice",
     "q1,d7,0.5\nq1,d8,0.2\n": "t.csv: there is no column 'qid'; the columns are q1, d7, 0.5; the first line seems to "
     "hold values: add a line with the names of the columns above it",
     "qid,day:date\na,monday\n": "t.csv: column 'day' must hold dates such as 2026-11-18, or nothing where one is "
@@ -46,7 +46,7 @@ MISTAKES = {
     **{
         f"qid,x\na,1\n{row}\n": 't.csv:3: a quote (") is opened and not closed, or inside a field: write it twice, and '
         "one more around the field"
-        for row in ('"b,2', '5" disk,2\n6" disk,2', 'b"c,2\nd,3', '"b"c"d",2', '"b" ,2', '""b"",2')
+        for row in ('"b,2', '"b"c"d",2', '"b" ,2', '""b"",2')
     },
     "qid,x\ra,1\r": "t.csv:1: a carriage return is inside a line; end lines with \\n",
     b"qid,x\na,1\n\xff,2\n": "t.csv:3: expected UTF-8 text, got the byte 0xff",

@@ -133,10 +133,10 @@ def test_a_table_with_clicks_has_each_document_once_and_keeps_its_log():
     pool = read_pool(io.BytesIO(CLICKED.encode()), format="csv", show=["bm25"])
     assert pool.pairs == [("7", "a"), ("7", "b")]
     assert pool.data.feature_names == ("bm25",)
-    assert pool.data.shown is None
+    assert pool.data.impressions is None
     assert pool.texts["title"] == ["Fresh milk", "Cheese"]
     assert pool.shown(1)["fields"][0].text == "0.1"
-    assert pool.log.shown.clicks.tolist() == [4, 1, 0]
+    assert pool.log.impressions.clicks.tolist() == [4, 1, 0]
 
 
 SHOWN = b"""qid,docid,title,brand,price,added,bm25,grade

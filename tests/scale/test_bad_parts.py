@@ -9,7 +9,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
 from parts_data import cut, small_synthetic
-from rulerank.dataset import Shown
+from rulerank.dataset import Impressions
 from rulerank.errors import DataError, ReadError, TooLargeError
 
 
@@ -123,7 +123,10 @@ def test_a_part_with_clicks_is_named_wherever_it_is(folder, number):
 def test_clicks_among_data_sets_and_files_of_text_are_named_too(folder):
     parts = cut(small_synthetic(), 4)
     ones = np.ones(len(parts[2]), dtype=int)
-    refused([*parts[:2], replace(parts[2], shown=Shown(ones, ones, ones))], "^part 3 carries clicks, which are learned")
+    refused(
+        [*parts[:2], replace(parts[2], impressions=Impressions(ones, ones, ones))],
+        "^part 3 carries clicks, which are learned",
+    )
     change(folder, 2, **CLICKS)
     pl.read_parquet(folder / "2.parquet").write_csv(folder / "2.csv")
     (folder / "2.parquet").unlink()

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
-from rulerank.dataset import Shown
+from rulerank.dataset import Impressions
 from rulerank.errors import DataError
 from rulerank.selection.from_clicks import scores_once, select_by_clicks
 
@@ -31,10 +31,10 @@ def noise(seed):
     """The same lists, clicked whatever stands there."""
     seen = log(2000, seed=seed)
     rng = np.random.default_rng(seed)
-    shown = seen.shown
-    clicks = rng.binomial(shown.impressions, 0.3 / shown.position)
+    shown = seen.impressions
+    clicks = rng.binomial(shown.count, 0.3 / shown.position)
     return rr.Dataset(
-        seen.X, seen.y, seen.qid, None, seen.feature_names, shown=Shown(shown.position, shown.impressions, clicks)
+        seen.X, seen.y, seen.qid, None, seen.feature_names, impressions=Impressions(shown.position, shown.count, clicks)
     )
 
 
@@ -108,7 +108,7 @@ def test_a_baseline_that_is_not_known_is_no_baseline_to_beat(strong):
 def test_a_ranking_that_ranks_nothing_is_refused(strong):
     flat = rr.Dataset(
         np.column_stack([strong.X, np.full(len(strong), 3.0)]), strong.y, strong.qid, None,
-        (*strong.feature_names, "flat"), shown=strong.shown,
+        (*strong.feature_names, "flat"), impressions=strong.impressions,
     )  # fmt: skip
     with pytest.raises(DataError, match=r"\) is the same for all documents of every query, so it ranks nothing"):
         select_by_clicks(flat, baseline="flat")
@@ -116,8 +116,10 @@ def test_a_ranking_that_ranks_nothing_is_refused(strong):
 
 def test_a_few_queries_with_clicks_say_nothing(strong):
     some = np.isin(strong.qid, [*dict.fromkeys(strong.qid)][:5])
-    shown = Shown(strong.shown.position, strong.shown.impressions, np.where(some, strong.shown.clicks, 0))
-    few = rr.Dataset(strong.X, strong.y, strong.qid, None, strong.feature_names, shown=shown)
+    shown = Impressions(
+        strong.impressions.position, strong.impressions.count, np.where(some, strong.impressions.clicks, 0)
+    )
+    few = rr.Dataset(strong.X, strong.y, strong.qid, None, strong.feature_names, impressions=shown)
     learned = select_by_clicks(few, baseline=BASELINE)
     assert learned.facts["keep_baseline"]
     assert "8,000 impressions, with clicks in 5 held-out queries, are too few to compare" in learned.lines()[-2]
@@ -172,9 +174,9 @@ def seen(synthetic, **options):
 @pytest.mark.parametrize("share", [0, 1])
 def test_a_log_in_which_nothing_or_everything_was_clicked_teaches_nothing(share):
     data = seen(SYNTHETIC)
-    shown = Shown(data.shown.position, data.shown.impressions, share * data.shown.impressions)
+    shown = Impressions(data.impressions.position, data.impressions.count, share * data.impressions.count)
     with pytest.raises(DataError, match="no query has both clicks and impressions without one, so there is"):
-        select_by_clicks(replace(data, shown=shown))
+        select_by_clicks(replace(data, impressions=shown))
 
 
 POOL = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
@@ -192,8 +194,8 @@ def clicked():
 
 def clicked_at_random(seen):
     """The same lists, clicked whatever stands there."""
-    clicks = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
-    return replace(seen, shown=Shown(seen.shown.position, seen.shown.impressions, clicks))
+    clicks = np.random.default_rng(0).binomial(seen.impressions.count, 0.3 / seen.impressions.position)
+    return replace(seen, impressions=Impressions(seen.impressions.position, seen.impressions.count, clicks))
 
 
 def start_of(found):

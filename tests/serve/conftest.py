@@ -12,7 +12,7 @@ def shop():
 
 @pytest.fixture(scope="session")
 def features(shop):
-    return rr.TextFeatures().fit(shop.texts)
+    return rr.TextFeatures().fit(shop.documents)
 
 
 @pytest.fixture(scope="session")

@@ -177,7 +177,7 @@ def test_threads_rank_while_the_model_is_replaced_and_every_answer_is_of_one_mod
 
 
 def test_threads_may_share_one_index(reranker, shop):
-    fresh = rr.Reranker(reranker.ranker, rr.TextFeatures().fit(shop.texts))  # nothing is made yet
+    fresh = rr.Reranker(reranker.ranker, rr.TextFeatures().fit(shop.documents))  # nothing is made yet
     expected = [reranker.rank(text).scores for text in shop.queries.texts]
     found = [None] * 4
 

@@ -24,7 +24,7 @@ def test_the_index_gives_the_candidates_when_no_documents_are_named(reranker, fe
 
 
 def test_ids_and_dicts_of_the_same_documents_score_alike(reranker, shop, query):
-    documents = {doc["id"]: doc for doc in shop.documents}
+    documents = {doc["id"]: doc for doc in shop.records}
     ids = [*documents][:20]
     by_id = reranker.rank(query, ids, top=None)
     by_text = reranker.rank(query, [documents[one] for one in ids], top=None)
@@ -69,7 +69,7 @@ def test_data_frames_and_generators_are_lists_of_documents(reranker, shop, query
     import pandas as pd
     import polars as pl
 
-    docs = shop.documents[:6]
+    docs = shop.records[:6]
     expected = reranker.rank(query, docs)
     for given in (pd.DataFrame(docs), pl.DataFrame(docs), (doc for doc in docs)):
         found = reranker.rank(query, given)
@@ -98,7 +98,7 @@ def test_a_reranker_can_be_pickled_and_copied(reranker, query, tmp_path):
 
 
 def test_a_dict_without_fields_is_the_indexed_document(reranker, shop, query):
-    ids = [*shop.texts.ids[:5]]
+    ids = [*shop.documents.ids[:5]]
     expected = reranker.rank(query, ids)
     found = reranker.rank(query, [{"id": one, "source": "engine"} for one in ids])
     assert (found.ids, found.scores) == (expected.ids, expected.scores)
@@ -127,7 +127,7 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
     expected = reranker.ranker.predict(rows)
     assert [expected[result.place] for result in found] == found.scores
     assert [result.baseline_rank for result in found] == [result.place + 1 for result in found]
-    texts = {doc["id"]: doc for doc in shop.documents}
+    texts = {doc["id"]: doc for doc in shop.records}
     assert reranker.rank(query, [texts[doc["id"]] | doc for doc in docs], top=None).scores == found.scores
     assert reranker.explain(query, docs[0]).score == next(one.score for one in found if one.place == 0)
     reranker.save(tmp_path / "model.rulerank")
@@ -141,7 +141,7 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
 
 
 def test_whole_numbers_are_ids(ranker, shop):
-    numbers = rr.Documents([str(number) for number in range(200)], shop.texts.fields)
+    numbers = rr.Documents([str(number) for number in range(200)], shop.documents.fields)
     reranker = rr.Reranker(ranker, rr.TextFeatures().fit(numbers))
     assert sorted(reranker.rank("tent", [1, np.int64(2)]).ids) == ["1", "2"]
 
@@ -224,7 +224,7 @@ def test_a_document_is_explained_by_id_by_text_and_beside_another(reranker, shop
     both = reranker.explain(query, found[2].id, found[0].id)
     assert (both.high.document, both.low.document) == (found[0].id, found[2].id)
     assert both.high.score - both.low.score == both.difference
-    documents = {doc["id"]: doc for doc in shop.documents}
+    documents = {doc["id"]: doc for doc in shop.records}
     assert reranker.explain(query, documents[found[0].id]).score == found[0].score
     in_list = reranker.explain(query, found[-1].id, versus=0, docs=found.ids)
     assert in_list.high.document == found[0].id
@@ -240,7 +240,7 @@ def test_a_score_that_depends_on_the_list_is_explained_in_it(shop, features, que
     few = found.ids[:4]
     again = reranker.rank(query, few)
     assert reranker.explain(query, few[2], docs=few).score == next(r.score for r in again if r.id == few[2])
-    far = next(one for one in shop.texts.ids if one not in found.ids)
+    far = next(one for one in shop.documents.ids if one not in found.ids)
     with pytest.raises(
         DataError, match=f"the document '{far}' is not among the 10 candidates of the query: give docs, the list"
     ):
@@ -252,7 +252,7 @@ def test_a_score_that_depends_on_the_list_is_explained_in_it(shop, features, que
 
 
 def test_ranks_among_candidates_make_the_list_matter(shop):
-    features = rr.TextFeatures(features=["bm25(all)", "rank(price)"]).fit(shop.texts)
+    features = rr.TextFeatures(features=["bm25(all)", "rank(price)"]).fit(shop.documents)
     ranker = rr.GlobalRules().fit(shop.graded(features.dataset(shop.queries, top=20)))
     assert rr.Reranker(ranker, features).list_matters
 

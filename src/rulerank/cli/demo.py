@@ -32,7 +32,7 @@ def demo(queries: Queries = 100, as_json: AsJson = False) -> None:
         print_json(shown.to_dict())
         return
     print(f"1. Texts of a synthetic shop: {shown.shop!r}")
-    document = shown.shop.documents[0]
+    document = shown.shop.records[0]
     fields = ", ".join(f"{name}: {document[name]}" for name in ("title", "brand", "price", "rating", "stock"))
     print(f"A product: {fields}, ...")
     print(f"Queries: {', '.join(map(repr, shown.shop.queries.texts[:3]))}, ...\n")

@@ -67,7 +67,9 @@ def explain(
     ranker = load_beside_data(model, source, command="explain")
     features = ranker.feature_names_
     file = read_documents(source, None, columns(qid, docid), wanted=features)
-    once = slice(None) if file.data.shown is None else first_rows(file.data)  # a row is a document, not a position
+    once = (
+        slice(None) if file.data.impressions is None else first_rows(file.data)
+    )  # a row is a document, not a position
     data = file.with_features(features)[once]
     others = [name for name in file.data.feature_names if name not in features]  # the baseline may be one of these
     lift: Lift | None = None

@@ -41,7 +41,7 @@ def make_data(
 
         shop = make_shop(n_queries=queries, seed=seed)
         files = write_shop(shop, out)
-        payload = {"files": files, "products": len(shop.texts), "queries": queries, "judgements": len(shop.qrels)}
+        payload = {"files": files, "products": len(shop.documents), "queries": queries, "judgements": len(shop.qrels)}
         report(payload, f"{out}: {shop!r}", as_json=as_json)
         return
     from rulerank.datasets.ranking import make_ranking

@@ -45,7 +45,7 @@ def rank(
         raise DataError(f"{source} names several files: rank them one at a time")
     read = read_documents(source, None, columns(qid, docid), wanted=ranker.feature_names_)
     chosen = score_format("csv" if out == "-" else None, out)
-    if chosen == "run" and read.data.shown is not None:
+    if chosen == "run" and read.data.impressions is not None:
         raise DataError(
             f"{source} has one row per position of a document, but a run has each document once: "
             "rank the pool that the log was joined with"

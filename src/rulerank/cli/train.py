@@ -227,7 +227,7 @@ def from_data(asked: Asked) -> Trained:
     from rulerank.rankers.rows import read_together
 
     read = read_together(asked.sources, None, asked.columns)
-    if read.shown is not None:
+    if read.impressions is not None:
         return from_clicks(asked, read)
     counting = read.counted_rows(asked.unjudged)
     data = read.counted(counting)

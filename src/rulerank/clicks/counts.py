@@ -16,7 +16,7 @@ import polars as pl
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import counted, listed
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
-from rulerank.dataset import LOWEST, MOST, Array, Dataset, Shown, check_total, query_index
+from rulerank.dataset import LOWEST, MOST, Array, Dataset, Impressions, check_total, query_index
 from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
 
@@ -94,8 +94,8 @@ class Match:
             .agg(pl.col(*COUNTS).sum())
             .sort("row", "position")
         )
-        shown = Shown(*(found[name].to_numpy() for name in ("position", *COUNTS)))
-        return replace(replace(pool, shown=None)[found["row"].to_numpy()], shown=shown)
+        shown = Impressions(*(found[name].to_numpy() for name in ("position", *COUNTS)))
+        return replace(replace(pool, impressions=None)[found["row"].to_numpy()], impressions=shown)
 
 
 def match_pool(counts: pl.DataFrame, pool: Dataset, by: str | None = None) -> Match:

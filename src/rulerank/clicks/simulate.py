@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, Shown, check_column, query_index, starts_of
+from rulerank.dataset import UNLABELLED, Array, Dataset, Impressions, check_column, query_index, starts_of
 from rulerank.errors import DataError
 
 MODELS = ("position", "cascade")
@@ -67,7 +67,7 @@ def simulate_clicks(
         n_impressions=n_impressions, model=model, eta=eta, noise=noise, explore=explore, n_shown=n_shown, seed=seed,
     )  # fmt: skip
     rows, position, impressions, clicks = lists._replace(rows=order[lists.rows]).counted()
-    return replace(data[rows], y=np.full(rows.size, UNLABELLED), shown=Shown(position, impressions, clicks))
+    return replace(data[rows], y=np.full(rows.size, UNLABELLED), impressions=Impressions(position, impressions, clicks))
 
 
 class Lists(NamedTuple):

@@ -64,8 +64,10 @@ class ClickSummary:
                 f"{known['docs']:,} of the documents; {_share(docs, self.docs)} of the documents and "
                 f"{_share(shown, self.impressions)} of the impressions have no features."
             )
-            if known["never_shown"]:
-                said.append(f"{counted(known['never_shown'], 'document')} of the pool never shown, and left out.")
+            if known["without_impressions"]:
+                said.append(
+                    f"{counted(known['without_impressions'], 'document')} of the pool never shown, and left out."
+                )
         moved, docs = known["docs_moved"], known["docs"]
         said.append(
             f"Seen at more than one position: {moved:,} of {counted(docs, 'document')} ({_share(moved, docs)})."
@@ -129,7 +131,7 @@ def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool:
             "impressions": int(found["impressions"].sum()),
             "clicks": int(found["clicks"].sum()),
             "docs_moved": int((by_row["position"] > 1).sum()),
-            "never_shown": n_pool - len(by_row),
+            "without_impressions": n_pool - len(by_row),
         }
     places = table.group_by("query", "doc").agg(pl.col("position").n_unique())
     return ClickSummary(

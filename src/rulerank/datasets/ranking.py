@@ -23,7 +23,7 @@ def make_ranking(
     n_grades: int = 3,
     seed: int = 0,
     *,
-    judge_noise: float = 0.7,
+    label_noise: float = 0.7,
 ) -> Dataset:
     """Make the queries, documents and grades of a small web search.
 
@@ -40,7 +40,7 @@ def make_ranking(
     2. Its true relevance grows with text and title; authority counts only when the text matches; an old page is good
        when it has authority, a new one when it has not; spam hurts a page that seems to match; very short and very long
        pages are worse.
-    3. A judge sees the truth with `judge_noise` added and compares it with the bars of the query. Each query has its
+    3. A judge sees the truth with `label_noise` added and compares it with the bars of the query. Each query has its
        own, strict or lenient, and about one in 17 has no relevant document at all. With three grades about 75, 18
        and 7 % of the documents have grade 0, 1 and 2.
     4. Features are noisy, mostly skewed views of the traits: several of text (`bm25_body`, `tf_idf_body`, ...) and of
@@ -56,7 +56,7 @@ def make_ranking(
         "n_features": (n_features, 1, max(1, MOST_CELLS // (max(n_queries, 1) * high))),  # of so many documents
         "n_grades": (n_grades, 2, MAX_GRADE + 1),
         "seed": (seed, 0, np.inf),
-        "judge_noise": (judge_noise, 0, 1e9),
+        "label_noise": (label_noise, 0, 1e9),
     }
     for name, (value, least, most) in bounds.items():
         if not least <= value <= most:
@@ -68,7 +68,7 @@ def make_ranking(
     traits = _make_traits(query.size, rng)
     truth = _true_relevance(traits)
     columns = _make_features(traits, query, rng)
-    grades = _judge(truth + judge_noise * rng.normal(size=query.size), query, n_grades, rng)
+    grades = _judge(truth + label_noise * rng.normal(size=query.size), query, n_grades, rng)
     for number in range(1, n_features - len(columns) + 1):  # last, so that more noise leaves the rest as it is
         columns[f"noise_{number}"] = rng.gamma(2.0, size=query.size)
     names = tuple(columns)[:n_features]

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rulerank._util.parameters import Array, is_whole
+from rulerank._util.words import old_attribute
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.files import write_text
@@ -80,25 +81,27 @@ NEED_OF = {need.kind: need for need in NEEDS}
 class Shop:
     """Products with texts, queries, judgements, and the truth behind them."""
 
-    texts: Documents
+    documents: Documents
     queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
+    if not TYPE_CHECKING:
+        __getattr__ = old_attribute
 
     def __repr__(self) -> str:
-        return f"Shop({len(self.texts):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
+        return f"Shop({len(self.documents):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
 
     @property
-    def documents(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """The products as they are written to files: one dict each."""
-        rows = zip(*self.texts.fields.values(), strict=True)
-        names = ("id", *self.texts.fields)
-        return [dict(zip(names, (one, *row), strict=True)) for one, row in zip(self.texts.ids, rows, strict=True)]
+        rows = zip(*self.documents.fields.values(), strict=True)
+        names = ("id", *self.documents.fields)
+        return [dict(zip(names, (one, *row), strict=True)) for one, row in zip(self.documents.ids, rows, strict=True)]
 
     def graded(self, data: Dataset) -> Dataset:
         """Return rows of this shop with their true grades."""
         query = {one: number for number, one in enumerate(self.queries.ids)}
-        product = {one: number for number, one in enumerate(self.texts.ids)}
+        product = {one: number for number, one in enumerate(self.documents.ids)}
         docid = () if data.docid is None else data.docid
         pairs = [(query[q], product[d]) for q, d in zip(data.qid, docid, strict=True)]
         return replace(data, y=np.array([self.truth[pair] for pair in pairs], dtype=np.int16))
@@ -110,7 +113,7 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
     >>> shop = make_shop(n_products=500, n_queries=20)
     >>> shop
     Shop(500 products, 20 queries, 1,597 judgements)
-    >>> shop.texts.fields["title"][0], shop.queries.texts[0]
+    >>> shop.documents.fields["title"][0], shop.queries.texts[0]
     ('Aldermoor Nomad recycled office chair, sand', 'down sleeping bag')
 
     How it is made:
@@ -154,7 +157,7 @@ def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
     except OSError as error:
         raise DataError(f"cannot make the folder {home}: {error.strerror}") from None
     documents, queries, qrels = (home / name for name in ("documents.jsonl", "queries.tsv", "judgements.qrels"))
-    write_text(documents, "".join(f"{json.dumps(document)}\n" for document in shop.documents))
+    write_text(documents, "".join(f"{json.dumps(document)}\n" for document in shop.records))
     lines = (f"{qid}\t{text}\n" for qid, text in zip(shop.queries.ids, shop.queries.texts, strict=True))
     write_text(queries, "qid\tquery\n" + "".join(lines))
     write_qrels(shop.qrels, qrels)

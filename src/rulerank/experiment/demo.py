@@ -80,7 +80,7 @@ class Demo:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain values."""
-        sizes = {"products": len(self.shop.texts), "queries": len(self.shop.queries), "rows": len(self.data)}
+        sizes = {"products": len(self.shop.documents), "queries": len(self.shop.queries), "rows": len(self.data)}
         shop = {"seed": self.seed} | sizes | {"features": self.data.feature_names}
         figures = as_dict(self.results, self.comparison)
         return {"shop": shop, "chosen_features": self.chosen} | figures | {"few_labels": self.few_labels[1]}
@@ -89,7 +89,7 @@ class Demo:
 def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
     """Rank a synthetic shop by BM25, by single features and by what is learned from other queries, in five folds."""
     shop = make_shop(n_queries=n_queries, seed=seed)
-    features = TextFeatures(language="none").fit(shop.texts)  # stemming needs an extra, and the demo nothing
+    features = TextFeatures(language="none").fit(shop.documents)  # stemming needs an extra, and the demo nothing
     data = shop.graded(features.dataset(shop.queries, top=TOP))
     folds = [replace(fold, train=Dataset.concat([fold.train, fold.vali])) for fold in make_folds(data, seed=seed)]
     tested = Dataset.concat([fold.test for fold in folds])

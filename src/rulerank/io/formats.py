@@ -340,7 +340,7 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convers
         "comments": value.comment is not None,
         "texts": bool(value.texts),
         "names of categories": bool(value.categories),
-        "clicks": value.shown is not None,
+        "clicks": value.impressions is not None,
         "recall base": value.base is not None,
         "feature names": value.feature_names != tuple(f"f{i + 1}" for i in range(value.X.shape[1])),
     }

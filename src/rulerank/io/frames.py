@@ -14,8 +14,8 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any, cast
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -29,6 +29,7 @@ TABLE_FORMATS = (*SEPARATORS, "parquet")
 QUEPID = ("query", "docid", "rating")  # the header of a csv of Quepid, whose queries are their ids
 FIELD = ":field"
 MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
+ESCAPED = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A"})  # in a list of categories
 FORMULA = r"""^('*"*[=+\-@\t\r])"""  # how a cell begins that a spreadsheet may run, guarded by apostrophes or not
 GUARDED_CELL = r"""^'+"*[=+\-@\t\r]"""
 QUOTE_INSIDE = 'a quote (") is opened and not closed, or inside a field: write it twice, and one more around the field'
@@ -161,29 +162,18 @@ def _read_delimited(
     Lines are looked for when there is something to say about one.
     """
     whole = decoded(content, name)
-    body = whole.strip("\r\n")
-    if not body.strip():
+    if not whole.strip():
         raise ReadError(name, None, "the file is empty: expected a line of column names")
-    quote = QUOTE[separator]
-    try:
-        frame = pl.read_csv(body.encode(), separator=separator, quote_char=quote, has_header=False, infer_schema=False)
-    except pl.exceptions.PolarsError:
-        _find_fault(whole, name, separator)
-        raise ReadError(name, None, QUOTE_INSIDE) from None
-    strange = (quote and quote in body) or re.search("\r(?!\n)", body) or frame.to_series(0).null_count()
-    if strange or body.count(separator) != len(frame) * (frame.width - 1):  # Polars fills up rows that have too few
-        _find_fault(whole, name, separator)
-        first, *rest = frame.columns
-        if rest:  # a blank line that ends in \r\n is one cell with the \r to Polars
-            blank = (pl.col(first) == "\r") & pl.all_horizontal(pl.col(rest).is_null())
-            frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(first)).alias(first))
-        frame = frame.filter(~pl.all_horizontal(pl.all().fill_null("") == ""))  # of blank lines
+    frame = _plain_cells(whole.strip("\r\n"), separator)
+    if frame is None:
+        rows = [cells for _, cells in _records(whole, name, separator)]
+        frame = pl.DataFrame([pl.Series(column, dtype=pl.String) for column in zip(*rows, strict=True)])
+    frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))  # an empty cell is null
     header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
     columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
-        line, _ = next(_records(whole, name, separator))
-        raise ReadError(name, line, f"column names must differ: {twice!r} appears twice{no_header_hint(columns)}")
+        raise ReadError(name, None, f"column names must differ: {twice!r} appears twice{no_header_hint(columns)}")
     origin = Origin(name, lambda: [line for line, _ in _records(whole, name, separator)][1:])
     cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
     text = None if [*map(str.lower, columns)] == [*QUEPID] else text
@@ -191,14 +181,29 @@ def _read_delimited(
     return pl.DataFrame({column.name: column for column in typed}), origin  # a list would name a column without a name
 
 
+def _plain_cells(body: str, separator: str) -> pl.DataFrame | None:
+    """Let Polars read what every reader reads the same: no quotes, no blank lines, rows of equal length; else None."""
+    if (separator == "," and '"' in body) or re.search(r"\r(?!\n)|\n\r?\n", body):
+        return None
+    frame = pl.read_csv(
+        body.encode(), separator=separator, quote_char=None, has_header=False, infer_schema=False,
+        truncate_ragged_lines=True,
+    )  # fmt: skip
+    is_whole = body.count(separator) == len(frame) * (frame.width - 1) and not frame.to_series(0).null_count()
+    return frame if is_whole else None
+
+
 def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of every row that is not blank, as the csv module reads them."""
+    """Yield the line and the cells of every row that is not blank, as the csv module reads them; all are as long."""
     quoting: Any = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
     limit = csv.field_size_limit(len(text))
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, quoting=quoting, strict=True)
-    line = 1
+    line, n_columns = 1, 0
     try:
         for cells in reader:
+            n_columns = n_columns or len(cells)
+            if any(cells) and len(cells) != n_columns:
+                raise ReadError(name, line, f"expected {n_columns} columns as in the first line, got {len(cells)}")
             if any(cells):
                 yield line, cells
             line = reader.line_num + 1
@@ -208,19 +213,6 @@ def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[s
         raise ReadError(name, line, QUOTE_INSIDE) from None
     finally:
         csv.field_size_limit(limit)
-
-
-def _find_fault(text: str, name: str, separator: str) -> None:
-    """Raise the error of the first record that has more or fewer cells than the first, or a quote where none may be."""
-    records = [*_records(text, name, separator)]
-    n_columns = len(records[0][1])
-    for line, cells in records:
-        if len(cells) != n_columns:
-            raise ReadError(name, line, f"expected {n_columns} columns as in the first line, got {len(cells)}")
-    lines = text.split("\n")
-    for start, stop in pairwise([*(line for line, _ in records), len(lines) + 1]):
-        if QUOTE[separator] and "\n".join(lines[start - 1 : stop - 1]).count('"') % 2:
-            raise ReadError(name, start, QUOTE_INSIDE)
 
 
 def _numbers(column: pl.Series, number: NumberType, origin: Origin, certain: bool) -> pl.Series:
@@ -260,10 +252,8 @@ def _marked(column: pl.Series) -> str:
     """Return the column's name with a mark where a csv would lose what it is."""
     is_text = column.name in ("qid", "docid", "comment") or column.name.endswith(FIELD)  # whatever it holds
     if isinstance(column.dtype, pl.Enum):
-        kinds = "|".join(
-            kind.replace("%", "%25").replace("|", "%7C").replace("\n", "%0A") for kind in column.dtype.categories
-        )
-        return f"{column.name}:category({kinds})"
+        kinds = (kind.translate(ESCAPED) for kind in column.dtype.categories)
+        return f"{column.name}:category({'|'.join(kinds)})"
     if is_date(column.dtype):
         return f"{column.name}:date"
     if column.dtype == pl.String and not is_text and column.cast(pl.Float64, strict=False).count():
@@ -284,12 +274,8 @@ def _typed(
     column = _unguarded(column).alias(name)
     if what == "category":
         column = column.set(column == "", None)
-        kinds = [
-            kind.replace("%0A", "\n").replace("%7C", "|").replace("%25", "%") for kind in (written or "").split("|")
-        ]
-        kinds = (
-            [*kinds, *column.drop_nulls().unique().sort()] if written else column.drop_nulls().unique().sort().to_list()
-        )
+        kinds = [unquote(kind) for kind in written.split("|")] if written else []
+        kinds += column.drop_nulls().unique().sort().to_list()
         return column.cast(pl.Enum([*dict.fromkeys(kinds)]))
     if what == "date":
         dates = parsed(column)

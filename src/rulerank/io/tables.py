@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rulerank._util.words import listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, Shown
+from rulerank.dataset import UNLABELLED, Array, Dataset, Impressions
 from rulerank.errors import DataError
 from rulerank.io.columns import (
     ID_NAME,
@@ -53,9 +53,9 @@ TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are 
     "url": ("url", "link"),
 }
 TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
-SHOWN_COLUMNS = ("position:log", "impressions:log", "clicks:log")
+LOG_COLUMNS = ("position:log", "impressions:log", "clicks:log")
 BASE_COLUMNS = ("judged:qrels", "base:qrels")
-MARKED_COLUMNS = (*SHOWN_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
+MARKED_COLUMNS = (*LOG_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
 
 
 def read_table(
@@ -137,8 +137,8 @@ def to_frame(data: Dataset) -> pl.DataFrame:
     columns += [_feature_series(data, name, data.X[:, i]) for i, name in enumerate(data.feature_names)]
     columns += [_text_series(name, values) for name, values in texts.items()]
     columns += [] if data.comment is None else [_text_series("comment", data.comment)]
-    if data.shown is not None:
-        columns += [pl.Series(name, getattr(data.shown, name.removesuffix(":log"))) for name in SHOWN_COLUMNS]
+    if data.impressions is not None:
+        columns += map(pl.Series, LOG_COLUMNS, data.impressions.columns())
     if data.base is not None:
         kinds = np.where(data.base.extra, 2, data.base.judged.astype(int))
         columns.append(_text_series(BASE_COLUMNS[0], np.array(JUDGED, dtype=object)[kinds]))
@@ -232,8 +232,8 @@ def _to_dataset(
     kept = {name.removesuffix(FIELD): shared_strings(frame[name]) for name in texts if name not in features}
     if rater:
         kept[rater] = ids(frame[rater], origin)
-    shown = _shown_of(frame, origin)
-    if docids is not None and shown is None and not repeats:
+    impressions = _impressions_of(frame, origin)
+    if docids is not None and impressions is None and not repeats:
         keys = qids if rater is None else np.array([f"{q}\0{who}" for q, who in zip(qids, kept[rater], strict=True)])
         twice = repeated_rows(keys, docids)
         if twice is not None:
@@ -249,7 +249,7 @@ def _to_dataset(
         shared_strings(frame["comment"].cast(pl.String).fill_null("")) if has_comment else None,
         kept,
         categories,
-        shown,
+        impressions,
         _base_of(frame, origin),
         dates,
     )
@@ -312,15 +312,15 @@ def _text_series(name: str, values: Array) -> pl.Series:
     return pl.Series(name, [None if value is None else str(value) for value in values.tolist()], dtype=pl.String)
 
 
-def _shown_of(frame: pl.DataFrame, origin: Origin) -> Shown | None:
+def _impressions_of(frame: pl.DataFrame, origin: Origin) -> Impressions | None:
     """Return how often rows were shown and clicked; None without such columns."""
-    there = [name for name in SHOWN_COLUMNS if name in frame.columns]
+    there = [name for name in LOG_COLUMNS if name in frame.columns]
     if not there:
         return None
-    if len(there) < len(SHOWN_COLUMNS):
-        raise origin(None, f"the columns {listed(SHOWN_COLUMNS)} go together: there is only {listed(there)}")
+    if len(there) < len(LOG_COLUMNS):
+        raise origin(None, f"the columns {listed(LOG_COLUMNS)} go together: there is only {listed(there)}")
     try:
-        return Shown(*(_whole_numbers(frame[name], origin) for name in SHOWN_COLUMNS))
+        return Impressions(*(_whole_numbers(frame[name], origin) for name in LOG_COLUMNS))
     except DataError as error:
         raise origin(None, str(error)) from None
 

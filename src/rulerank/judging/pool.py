@@ -250,9 +250,9 @@ def _named_pool(
     data: Dataset, texts: dict[str, list[str | None]], name: str, fields: dict[str, list[Any]] | None = None
 ) -> Pool:
     log, fields = None, fields or {}
-    if data.shown is not None:
+    if data.impressions is not None:
         log, rows = data, first_rows(data)
-        data = replace(data, shown=None)[rows]
+        data = replace(data, impressions=None)[rows]
         texts, fields = (
             {column: [values[row] for row in rows] for column, values in of.items()} for of in (texts, fields)
         )

@@ -118,7 +118,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         qid = query_of_each(X, qid, group)
         self.check_parameters()
         plain = y is None and qid is None and sample_weight is None and getattr(self, "_rater", None) is None
-        if plain and isinstance(X, Dataset) and X.shown is None and (X.y == UNLABELLED).any():
+        if plain and isinstance(X, Dataset) and X.impressions is None and (X.y == UNLABELLED).any():
             from rulerank.rankers.pool import fit_to_labelled  # it knows rankers that start from a baseline
 
             fit_to_labelled(self, X)

@@ -94,7 +94,7 @@ def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) 
         X, categories, dates = numeric_frame(X)
     if isinstance(X, Dataset):
         names, categories, dates = X.feature_names, X.categories, X.dates
-        if y is None and X.shown is not None and (X.y == UNLABELLED).all():
+        if y is None and X.impressions is not None and (X.y == UNLABELLED).all():
             raise DataError(
                 f"{type(ranker).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
                 "which learns from clicks"

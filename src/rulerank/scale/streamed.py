@@ -21,7 +21,7 @@ from rulerank.dataset import Array, has_contrast, no_contrast
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ReadError
-from rulerank.io.tables import BASE_COLUMNS, SHOWN_COLUMNS
+from rulerank.io.tables import BASE_COLUMNS, LOG_COLUMNS
 from rulerank.normalize import ColumnSums
 from rulerank.rankers.linear import likelihood
 from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, Spread, cut, n_blocks, summed
@@ -418,7 +418,7 @@ def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...
 
 def check_no_clicks(part: Part) -> None:
     """Refuse to learn from a part that carries clicks: what positions do is found from all rows at once."""
-    if isinstance(part, DatasetPart) and part.data.shown is not None:
+    if isinstance(part, DatasetPart) and part.data.impressions is not None:
         raise with_clicks(part.name)
     if isinstance(part, TablePart):
         check_no_click_columns(part.name, part.schema())
@@ -426,7 +426,7 @@ def check_no_clicks(part: Part) -> None:
 
 def check_no_click_columns(name: str, columns: Collection[str]) -> None:
     """Refuse to learn from columns that hold clicks."""
-    if any(column in columns for column in SHOWN_COLUMNS):
+    if any(column in columns for column in LOG_COLUMNS):
         raise with_clicks(name)
 
 

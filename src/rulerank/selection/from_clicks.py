@@ -234,8 +234,8 @@ def _held_out(
     if baseline is not None:
         # it has the benefit of where documents stood, and of the kinder of its scores and their ranks
         positions = rows.positions[rows.places]
-        assert data.shown is not None
-        shown = data.shown.impressions.astype(np.float64)
+        assert data.impressions is not None
+        shown = data.impressions.count.astype(np.float64)
         mean_position = (np.bincount(documents, shown * positions) / np.bincount(documents, shown))[documents]
         standing, ranks = (
             normalize_by_query(one[:, None], queries, "rank")[:, 0] for one in (-mean_position, baseline)
@@ -265,7 +265,7 @@ def select_by_clicks_and_labels(
     >>> rr.select(some, clicks=seen, baseline="bm25_body").facts["start"]["start"]
     'clicks'
     """
-    if log.shown is None:
+    if log.impressions is None:
         raise DataError(
             "expected a Dataset that carries clicks, such as rr.clicks.read_clicks(log).join(pool): got one without"
         )

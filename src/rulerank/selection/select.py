@@ -182,7 +182,7 @@ def select(
     'intercepts on z-scores by query: 300 labels of 10 queries are too few to choose by (from 500 of 15)'
     """
     _check_data(data, grid)
-    if clicks is not None or data.shown is not None:
+    if clicks is not None or data.impressions is not None:
         from rulerank.selection.from_clicks import select_by_clicks, select_by_clicks_and_labels
 
         if clicks is None:

@@ -9,7 +9,7 @@ from rulerank.rankers.clicks.likelihood import click_losses, ranking_losses
 
 SYNTHETIC = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=4)
 SEEN = rr.clicks.simulate_clicks(SYNTHETIC, SYNTHETIC.X[:, 0], n_impressions=3000, seed=4)
-ROWS = check_clicks(SEEN.shown.clicks, SEEN.shown.position, SEEN.shown.impressions, len(SEEN))
+ROWS = check_clicks(SEEN.impressions.clicks, SEEN.impressions.position, SEEN.impressions.count, len(SEEN))
 QUERIES = np.unique(SEEN.qid, return_inverse=True)[1].reshape(-1)
 EFFECTS = np.log(np.arange(1.0, 11.0))
 

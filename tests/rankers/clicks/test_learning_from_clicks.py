@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rulerank as rr
-from rulerank.dataset import Shown, query_index
+from rulerank.dataset import Impressions, query_index
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.clicks.positions import PositionWarning
 from tests.plain.click_likelihood import click_chances, joined_plainly
@@ -84,13 +84,15 @@ def test_where_nothing_moves_it_says_what_is_assumed():
 
 def test_documents_with_equal_features_are_not_one_that_moved():
     X = np.repeat(np.arange(40.0), 2)[:, None] % 7  # both documents of a query look the same
-    shown = Shown(np.tile([1, 2], 40), np.full(80, 50), np.tile([20, 5], 40))
-    data = rr.Dataset(X, np.full(80, -1), np.repeat(np.arange(40), 2), docid=[f"d{n}" for n in range(80)], shown=shown)
+    shown = Impressions(np.tile([1, 2], 40), np.full(80, 50), np.tile([20, 5], 40))
+    data = rr.Dataset(
+        X, np.full(80, -1), np.repeat(np.arange(40), 2), docid=[f"d{n}" for n in range(80)], impressions=shown
+    )
     with pytest.warns(PositionWarning, match="no document was shown at two of the 2 positions"):
         ranker = rr.QueryIntercepts(l2=1.0).fit(data)
     assert ranker.positions().n_moved == 0
     by_content = rr.QueryIntercepts(l2=1.0).fit(
-        X, shown.clicks, data.qid, position=shown.position, impressions=shown.impressions
+        X, shown.clicks, data.qid, position=shown.position, impressions=shown.count
     )
     assert by_content.positions().n_moved == 40  # arrays have no ids
 
@@ -112,9 +114,9 @@ def test_a_data_set_brings_its_clicks_along():
     synthetic = rr.datasets.make_ranking(n_queries=30, n_features=3, seed=0)
     seen = rr.clicks.simulate_clicks(synthetic, synthetic.X[:, 0], n_impressions=3000, seed=0)
     one = rr.QueryIntercepts(l2=10).fit(seen)
-    shown = seen.shown
+    shown = seen.impressions
     two = rr.QueryIntercepts(l2=10).fit(
-        seen.X, shown.clicks, seen.qid, position=shown.position, impressions=shown.impressions
+        seen.X, shown.clicks, seen.qid, position=shown.position, impressions=shown.count
     )
     assert one.coef_.tobytes() == two.coef_.tobytes()
     known = rr.QueryIntercepts(l2=10).fit(seen, propensities={k: 1 / k for k in range(1, 11)})
@@ -131,7 +133,11 @@ def test_a_document_counts_once_for_the_scale_of_its_query():
     scaled = normalize_by_query(once.X, query_index(once.qid)[0], "zscore")
     rows = [place[key] for key in zip(seen.qid, seen.docid, strict=True)]
     before = rr.QueryIntercepts(l2=1).fit(
-        scaled[rows], seen.shown.clicks, seen.qid, position=seen.shown.position, impressions=seen.shown.impressions
+        scaled[rows],
+        seen.impressions.clicks,
+        seen.qid,
+        position=seen.impressions.position,
+        impressions=seen.impressions.count,
     )
     np.testing.assert_allclose(by_itself.coef_, before.coef_, rtol=1e-5)
 

@@ -75,13 +75,13 @@ def test_what_is_given_is_taken_and_kept_in_the_model_file(synthetic, tmp_path):
 
 def test_of_very_many_positions_it_is_not_looked_for(synthetic):
     data = clicks_of(synthetic, "cascade")
-    seen, further = data.shown, np.arange(11, 301)  # one document on its way down to position 300
+    seen, further = data.impressions, np.arange(11, 301)  # one document on its way down to position 300
     found = rr.QueryIntercepts(l2=10).fit(
         np.vstack([data.X, np.tile(data.X[:1], (290, 1))]),
         np.concatenate([seen.clicks, np.zeros(290)]),
         np.concatenate([data.qid, np.repeat(data.qid[:1], 290)]),
         position=np.concatenate([seen.position, further]),
-        impressions=np.concatenate([seen.impressions, np.ones(290)]),
+        impressions=np.concatenate([seen.count, np.ones(290)]),
     )
     assert found.positions().positions.size == 300
     assert found.positions().leaving == 0

@@ -63,7 +63,7 @@ def found(reranker, query):
 @pytest.fixture(scope="session")
 def products(shop, found):
     """The same ten, in the order in which they were given: (id, text, the other fields)."""
-    by_id = {doc["id"]: doc for doc in shop.documents}
+    by_id = {doc["id"]: doc for doc in shop.records}
     given = [by_id[one.id] for one in sorted(found, key=lambda one: one.place)]
     return [
         (doc["id"], doc["description"], {name: doc[name] for name in doc if name not in ("id", "description")})

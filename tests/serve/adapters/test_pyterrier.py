@@ -62,7 +62,7 @@ def test_results_are_ranked_by_the_reranker_query_by_query(module, reranker, res
 
 
 def test_texts_in_columns_are_ranked_as_they_are(module, reranker, shop, results):
-    texts = pd.DataFrame(shop.documents).rename(columns={"id": "docno"})
+    texts = pd.DataFrame(shop.records).rename(columns={"id": "docno"})
     wide = results.drop(columns="features").merge(texts, on="docno")
     by_text = module.RulerankTransformer(reranker)(wide)
     by_id = module.RulerankTransformer(reranker)(results)

@@ -110,8 +110,10 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int, docid: Ar
 
 def clicks_of(data: Dataset) -> ClickRows:
     """Return the clicks that a data set carries."""
-    assert data.shown is not None
-    return check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data), data.docid)
+    assert data.impressions is not None
+    return check_clicks(
+        data.impressions.clicks, data.impressions.position, data.impressions.count, len(data), data.docid
+    )
 
 
 def _numbers(name: str, values: Any, n_rows: int, what: str, low: float, whole: bool = False) -> Array:

@@ -273,10 +273,10 @@ class QueryIntercepts(WeightedSum):
         self, X: Any, y: Any, position: Any, impressions: Any, propensities: Any
     ) -> tuple[Any, ClickRows | None]:
         """Return y as grades, and the clicks; y stays as it is and there are none where no position is given."""
-        if isinstance(X, Dataset) and X.shown is not None and y is None:
-            position = X.shown.position if position is None else position
-            impressions = X.shown.impressions if impressions is None else impressions
-            y = X.shown.clicks
+        if isinstance(X, Dataset) and X.impressions is not None and y is None:
+            position = X.impressions.position if position is None else position
+            impressions = X.impressions.count if impressions is None else impressions
+            y = X.impressions.clicks
         if position is None:
             for name, value in (("impressions", impressions), ("propensities", propensities)):
                 if value is not None:
