@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 
 import rulerank as rr
 from plain.importances import importances_plainly
-from rulerank.errors import DataError
+from rulerank.errors import DataError, ModelFileError
 from rulerank.rankers.rows import sample_of
 
 SYNTHETIC = rr.datasets.make_ranking(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
@@ -61,8 +61,15 @@ def test_a_sample_holds_whole_queries_unless_one_is_too_large(sizes, most):
 
 def test_importances_forget_rows_that_were_removed():
     ranker = rr.GlobalRules().fit(SYNTHETIC)
+    state = ranker.to_state()
+    assert "importances" in state
     ranker.unlearn(SYNTHETIC[SYNTHETIC.qid == "q3"])
+    assert "importances" not in ranker.to_state()
     assert not hasattr(ranker, "feature_importances_")
+    with pytest.raises(AttributeError, match=r"has no importances \(it learned from parts, .* call importances\("):
+        ranker.feature_importances_  # noqa: B018
+    with pytest.raises(ModelFileError, match=r"^expected 6 importances: got \(2,\)$"):
+        rr.GlobalRules.from_state(state | {"importances": np.ones(2)})
     with pytest.raises(DataError, match=r"importances needs the query of each row: importances\(X, qid=qid\)"):
         ranker.importances(SYNTHETIC.X)
 

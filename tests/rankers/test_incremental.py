@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
 
 
 def file_of(ranker: rr.GlobalRules) -> bytes:
+    ranker._sample = ranker._importances = None  # which are gone once rows were added or removed
     ranker.save(FOLDER[-1] / "model.rulerank")
     return (FOLDER[-1] / "model.rulerank").read_bytes()
 

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
@@ -19,20 +19,21 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank._util.parameters import HasParameters, Parameter, Threads
 from rulerank._util.words import by_new_names, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, query_index
-from rulerank.errors import DataError
+from rulerank.errors import DataError, ModelFileError
 from rulerank.io.columns import collected
 from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.rankers.rows import Labelled as Labelled
 from rulerank.rankers.rows import (
     Sample,
+    by_hash,
     check_names,
     check_weights,
     importances_of,
     matched_rows,
     query_numbers,
     query_of_each,
-    sample_of,
     training_rows,
+    training_sample,
     unknown_argument,
     warn_of_torn_queries,
 )
@@ -90,7 +91,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     __metadata_request__score: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
 
     _trained_queries: tuple[Array, Array] | None = None  # ids and numbers of rows; a model file does not hold them
-    _sample: Sample | None = None  # some training rows, for feature_importances_; a model file does not hold them
+    _sample: Sample | None = None  # some training rows, for feature_importances_; a model file holds these alone
+    _importances: Array | None = None  # once they were asked for, or from a model file
 
     def __new__(cls, *args: Any, **params: Any) -> Self:
         """Name a parameter that other libraries have, and say what to use instead; `__init__` stores the parameters."""
@@ -127,7 +129,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         self.check_contrast(data)
         with self.learning():
             self._learn(data)
-        self._sample = sample_of(data.X, data.queries)
+        self._sample, self._importances = training_sample(data), None
         return self
 
     @contextmanager
@@ -212,12 +214,14 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         [1.0, 0.0]
         """
         check_is_fitted(self)
-        if self._sample is None:  # an AttributeError: hasattr then says that it is not there
+        if self._importances is None and self._sample is not None:
+            self._importances = importances_of(self, self._sample)
+        if self._importances is None:  # an AttributeError: hasattr then says that it is not there
             raise AttributeError(
-                f"this {type(self).__name__} has no training rows with it (it was loaded from a model file, learned "
-                "from parts, or rows were added or removed): call importances(data) with documents of your choice"
+                f"this {type(self).__name__} has no importances (it learned from parts, rows were added or removed, or "
+                "its model file is of version 0.1): call importances(data) with documents of your choice"
             )
-        return importances_of(self, self._sample)
+        return self._importances.copy()
 
     def importances(self, X: Any, qid: Any = None) -> Array:
         """Return how much each feature matters for the order of given documents, as `feature_importances_` has it."""
@@ -227,7 +231,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if qid is None:
             raise DataError("importances needs the query of each row: importances(X, qid=qid), or a Dataset")
         rows = self.check_rows(X, qid)
-        return importances_of(self, Sample(rows, query_numbers(qid, rows.shape[0])[0]))
+        return importances_of(self, Sample(rows, by_hash(*query_numbers(qid, rows.shape[0]))))
 
     def contributions(self, X: Any, qid: Any = None) -> Contributions:
         """Return what each term adds to each score: a base and a matrix whose rows add up to `predict`.
@@ -312,6 +316,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if self.categories_:
             state["categories"] = {name: list(kinds) for name, kinds in self.categories_.items()}
         state |= {"dates": list(self.dates_)} if self.dates_ else {}
+        with suppress(AttributeError, DataError):  # there are none, or the scores cannot be explained
+            state["importances"] = self.feature_importances_
         return state | ({"human_names": dict(self.human_names_)} if self.human_names_ else {})
 
     @classmethod
@@ -325,6 +331,9 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         made.dates_ = tuple(state.get("dates", ()))
         if "human_names" in state:
             made.human_names_ = {str(name): str(human) for name, human in state["human_names"].items()}
+        made._importances = state.get("importances")
+        if made._importances is not None and made._importances.shape != (made.n_features_in_,):
+            raise ModelFileError(f"expected {made.n_features_in_} importances: got {made._importances.shape}")
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(by_new_names(state["learned"]))

@@ -25,6 +25,7 @@ from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import read_data_file
 from rulerank.io.letor import widen
+from rulerank.rules.kept_rows import query_keys
 
 if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
@@ -434,6 +435,25 @@ def sample_of(X: Any, queries: Array, most: int = MOST_ROWS) -> Sample:
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
     return Sample(X[rows], queries[rows])
+
+
+def by_hash(queries: Array, ids: Array) -> Array:
+    """Return numbers of queries in the order of their ids' hashes, whatever the order in which they came."""
+    return np.argsort(np.lexsort(query_keys(ids).T))[queries]
+
+
+def training_sample(data: Labelled) -> Sample:
+    """Return a sample of training rows that does not depend on the order in which queries and their rows came.
+
+    >>> ids, grades = np.array(["a", "b"]), np.zeros(3, dtype=np.int16)
+    >>> one = Labelled(np.array([[1.0], [2.0], [3.0]]), grades, np.array([0, 0, 1]), ids)
+    >>> other = Labelled(np.array([[3.0], [2.0], [1.0]]), grades, np.array([0, 1, 1]), ids[::-1])
+    >>> np.array_equal(training_sample(one).X, training_sample(other).X)
+    True
+    """
+    X, queries = sample_of(data.X, by_hash(data.queries, data.query_ids))
+    order = np.lexsort((content_keys(X.toarray() if issparse(X) else X), queries))
+    return Sample(X[order], queries[order])
 
 
 def importances_of(ranker: Ranker, rows: Sample) -> Array:

@@ -353,7 +353,7 @@ class IncrementalRules(RuleRanker):
         layout, training = learned.lay_out_counts(counts)
         engine = learned._count(Prepared(rows, layout, training), self.engine_.scheme)
         self.n_bins_, self.engine_, self._kept = learned.n_bins_, engine, new
-        self._sample = self._trained_queries = None  # what was removed is gone
+        self._sample = self._importances = self._trained_queries = None  # what was removed is gone
         self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
         return self
 

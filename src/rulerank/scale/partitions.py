@@ -110,7 +110,7 @@ def fit_opened(ranker: AnyRanker, found: OpenedParts, memory: float) -> AnyRanke
     ranker.n_features_in_, ranker.categories_ = len(shape.feature_names), dict(shape.categories)
     with ranker.learning():
         learn(ranker, parts)
-    ranker._sample = ranker._trained_queries = None
+    ranker._sample = ranker._importances = ranker._trained_queries = None
     return ranker
 
 
