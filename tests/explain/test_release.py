@@ -8,6 +8,7 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.explain import release_of
+from rulerank.recall_base import RecallBase
 
 DATA = rr.datasets.make_ranking(n_queries=30, seed=3)
 RANKER = rr.FittedRules(n_jobs=1).fit(DATA)
@@ -103,6 +104,30 @@ def test_without_labels_it_says_so_and_shows_the_rest():
     one = replace(DATA, y=np.where(DATA.qid == "q1", DATA.y, -1))
     few = RANKER.release(one, "bm25_body", examples=1)
     assert "The labels do not suffice to compare the two rankings: expected at least two queries" in few.note
+
+
+def test_only_judged_documents_count_as_labelled():
+    judged = np.arange(len(DATA)) % 3 > 0
+    base = RecallBase(judged, np.zeros(len(DATA), dtype=bool), np.full(len(DATA), "", dtype=object))
+    pool = replace(DATA, y=np.where(judged, DATA.y, 0), base=base)  # others count as grade 0 elsewhere
+    found, bare = (
+        RANKER.release(pool, "bm25_body"),
+        RANKER.release(replace(DATA, y=np.where(judged, DATA.y, -1)), "bm25_body"),
+    )
+    assert found.comparisons == bare.comparisons
+    assert 0 < found.n_labelled == bare.n_labelled < found.n_listed == 300
+    grades = {(DATA.qid[row], DATA.docid[row]): DATA.y[row] if judged[row] else None for row in range(len(DATA))}
+    for result in (*found.risen, *found.fallen, *found.examples[0].before, *found.examples[0].after):
+        assert result.grade == grades[result.query, result.document]
+    text = " ".join(found.to_text().split())
+    assert f"{100 * found.n_labelled / 300:.0f} % have a label. Documents without a label are left out." in text
+
+
+def test_labels_of_relevant_documents_only_count_the_others_as_not_relevant():
+    answered = DATA[np.isin(DATA.qid, DATA.qid[DATA.y > 0])]
+    found = RANKER.release(replace(answered, y=np.where(answered.y > 0, answered.y, -1)), "bm25_body")
+    assert found.comparisons == RANKER.release(answered, "bm25_body").comparisons
+    assert found.note == "Documents without a label count as not relevant."
 
 
 def test_the_same_ranking_changes_nothing():
