@@ -5,7 +5,7 @@ It compares the top results of a model with those of the baseline ranking, query
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -376,7 +376,7 @@ def _lead(r: Release) -> list[str]:
     )
     raised = [str(shift) for shift in r.shifts if shift.adds > 0][:REASONS]
     if raised:
-        lines.append(f"Results that enter the top {r.top}, against those that leave, have: {joined(raised)}.")
+        lines.append(f"Main reasons, results that enter the top {r.top} against those that leave: {joined(raised)}.")
     return lines
 
 
@@ -407,18 +407,19 @@ def _quality(r: Release) -> Section:
     gained = [gain for gain in r.gains[:GAINS] if gain.now > gain.before]
     lost = [gain for gain in r.gains[: -GAINS - 1 : -1] if gain.now < gain.before]
     for title, gains in (("Queries that gain most", gained), ("Queries that lose most", lost)):
-        cells = [(gain.query_text or gain.query, f"{gain.before:.3f}", f"{gain.now:.3f}") for gain in gains]
-        differences = _barred(cells, (gain.now - gain.before for gain in gains))
+        differences = [gain.now - gain.before for gain in gains]
+        cells = tuple(
+            (
+                gain.query_text or gain.query,
+                f"{gain.before:.3f}",
+                f"{gain.now:.3f}",
+                Bar(value, max(map(abs, differences)), text=f"{value:+.3f}"),
+            )
+            for gain, value in zip(gains, differences, strict=True)
+        )
         columns = ("query", f"{first.measure} before", "after", "difference")
-        table = Table(title, columns, differences, 1, stack=True)
-        parts += [table] if gains else []
+        parts += [Table(title, columns, cells, 1, stack=True)] if gains else []
     return Section("Is it better?", tuple(parts), key="quality")
-
-
-def _barred(
-    cells: Sequence[tuple[str | Cell, ...]], numbers: Iterable[float]
-) -> tuple[tuple[str | Cell | Bar, ...], ...]:
-    return tuple((*row, number) for row, number in zip(cells, bars(numbers), strict=True))
 
 
 def _amount(r: Release) -> Section:
@@ -449,10 +450,12 @@ def _reasons(r: Release) -> Section:
         "change. Minus: the change happens despite it."
     )
     note += f" {counted(left, 'weaker feature')} not shown." if left else ""
-    cells = [(label_of(shift.feature, shift.name), shift.entered, shift.left) for shift in shown]
+    rows = tuple(
+        (label_of(shift.feature, shift.name), shift.entered, shift.left, number)
+        for shift, number in zip(shown, bars(shift.adds for shift in shown), strict=True)
+    )
     header = ("feature", "results that enter", "results that leave", "effect")
-    rows = _barred(cells, (shift.adds for shift in shown))
-    table = Table("Features that move results most", header, rows, 3, note)
+    table = Table("Features that move results most", header, rows, 3, note, stack=True)
     return Section("Why does it change?", (table,), key="why")
 
 
