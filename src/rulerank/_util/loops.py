@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -135,6 +135,7 @@ def _pool(size: int) -> ThreadPoolExecutor:
         return _pools[size]
 
 
+Item = TypeVar("Item")
 _one_at_a_time = threading.Lock()  # a bar inside a bar would draw over it
 
 
@@ -160,6 +161,18 @@ def progress(total: int, label: str, after: float = 2.0) -> Iterator[Bar]:
     finally:
         timer.cancel()
         bar.close()
+
+
+def tracked(items: Sequence[Item], label: str) -> Iterator[Item]:
+    """Yield items, and show by a bar how many are done.
+
+    >>> [*tracked([3, 4], "adding")]
+    [3, 4]
+    """
+    with progress(len(items), label) as bar:
+        for item in items:
+            yield item
+            bar.advance()
 
 
 def somebody_looks() -> bool:

@@ -362,7 +362,7 @@ def from_parts(asked: Asked) -> Trained:
     check_learns(ranker)
     named = asked.columns | ({"features": tuple(asked.columns["features"])} if "features" in asked.columns else {})
     with surveyed(source, Columns(**named), labelled_only=True, memory=MEMORY) as found:
-        fit_opened(ranker, found, MEMORY)
+        fit_opened(ranker, found)
     survey = found.survey
     if survey.n_left_out:
         print(f"left out: {survey.n_left_out:,} rows without a grade", file=sys.stderr)

@@ -239,7 +239,7 @@ def _to_dataset(
         if twice is not None:
             raise origin(twice[1], said_twice(qids[twice[1]], docids[twice[1]], origin.row(twice[0])))
     has_comment = "comment" in frame.columns and "comment" not in features
-    X, categories, dates = _feature_values(frame, features, origin)
+    X, categories, dates = feature_values(frame, features, origin)
     return Dataset(
         X,
         grade_values(frame[grade], origin) if grade in frame.columns else np.full(len(frame), UNLABELLED),
@@ -270,7 +270,7 @@ def _with_names(frame: pl.DataFrame, others: Collection[str], wanted: Collection
     return frame.with_columns(parsed(column) for column in texts if not ID_NAME.search(column.name))
 
 
-def _feature_values(
+def feature_values(
     frame: pl.DataFrame, features: Sequence[str], origin: Origin
 ) -> tuple[Array, dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return features as numbers, a category as that of its name, a date as that of its day; the names; the dates."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import itertools
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,18 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, query_index
+from rulerank._util.words import listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import category_names, column_numbers, ids, is_category, is_feature, is_frame, is_number
+from rulerank.io.columns import category_names, grade_values, ids, is_category, is_feature, is_frame
 from rulerank.io.files import Origin, format_suffix, is_many, note_input, read_parts
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
 from rulerank.io.frames import parquet_errors
-from rulerank.io.tables import from_part, write_table
+from rulerank.io.letor import widen
+from rulerank.io.tables import feature_values, from_part, write_table
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rows import read_documents
-
-HEAD_ROWS = 10_000  # rows that show which columns are features: what is no id there is none in all
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class Shape:
 
     feature_names: tuple[str, ...]
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    has_names: bool = True
     normalize: str | None = None  # how features are put on one scale by query
     labelled_only: bool = False  # leave rows without a grade out; else they are an error
     own_kinds: bool = False  # categories are those of each part: who reads them matches them by name
@@ -64,12 +62,6 @@ class Keys(NamedTuple):
     grades: Array  # int16 (n_rows,) -1 = not labelled
     queries: Array  # int64 (n_rows,) numbers from 0, in order of appearance
     query_ids: Array  # of each number
-
-
-def graded_part(part: Part, shape: Shape) -> Dataset:
-    """Return the rows of a part that have a grade; one part alone does not tell what to do with the others."""
-    data = part.dataset(shape)
-    return data[data.y != UNLABELLED]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +98,9 @@ class DatasetPart:
             return self.data.X
         return self.data.X[:, [self.data.feature_names.index(feature) for feature in features]]
 
-    def dataset(self, shape: Shape) -> Dataset:
-        if shape.own_kinds:
-            check_features(self.name, shape.feature_names, self.data.feature_names)
-            return self.data
-        X = self.values(shape, shape.feature_names)
-        return Dataset(
-            X, self.data.y, self.data.qid, self.data.docid, shape.feature_names, categories=dict(shape.categories)
-        )
+    def dataset(self, features: Sequence[str]) -> Dataset:
+        check_features(self.name, features, self.data.feature_names)
+        return self.data
 
 
 @dataclass(frozen=True)
@@ -129,82 +116,52 @@ class TablePart:
     def look(self) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
         if self.zeros:
             return tuple(name for name in self.schema() if name not in ("qid", "docid", "grade", "comment")), {}
-        data = (
-            self._looked_at()
-            if self.columns.features is None
-            else self._dataset(self.frame(None), self.columns.features)
-        )
+        data = self._dataset(self.frame(None), self.columns.features)
         return data.feature_names, data.categories
 
-    def _looked_at(self) -> Dataset:
-        """Read the first rows, or all of them where some columns need that to be told from ids."""
-        schema = self.schema()
-        if self.columns.qid in schema and pl.Categorical not in {type(dtype) for dtype in schema.values()}:
-            with parquet_errors(self.name):
-                scan = pl.scan_parquet(self.path, glob=False)
-                head = (scan if self.rows is None else scan.slice(*self.rows)).head(HEAD_ROWS).collect()
-            with warnings.catch_warnings(record=True):
-                warnings.simplefilter("always")
-                features = {*self._dataset(head, None).feature_names}
-            reserved = {self.columns.qid, self.columns.docid, self.columns.grade, "comment"}
-            if head[self.columns.qid].n_unique() > 1 and not any(
-                is_feature(dtype) for name, dtype in schema.items() if name not in features | reserved
-            ):
-                return self._dataset(head, None)  # says what is left out
-        return self._dataset(self.frame(None), None)
-
     def keys(self) -> Keys:
-        queries, query_ids = self._queries(self.frame([self.columns.qid])[self.columns.qid])
-        return Keys(self.grades(), queries, query_ids)
+        column = self.frame([self.columns.qid])[self.columns.qid]
+        starts = np.flatnonzero(np.diff(column.rle_id().to_numpy(), prepend=-1))  # ids of runs of rows, not of each
+        heads = ids(column[starts.tolist()], Origin(self.name))
+        if (heads == "").any():
+            row = int(starts[np.flatnonzero(heads == "")[0]])
+            raise ReadError(self.name, None, f"row {row}: expected a query id in column {column.name!r}, got nothing")
+        numbers, query_ids = query_index(heads)
+        return Keys(self.grades(), np.repeat(numbers, np.diff(starts, append=len(column))), query_ids)
 
     def grades(self) -> Array:
-        column = self.frame([self.columns.grade])[self.columns.grade]
-        if column.dtype.is_integer() and len(column) and not column.null_count():
-            low, high = column.min(), column.max()
-            if isinstance(low, int) and isinstance(high, int) and low >= UNLABELLED and high <= MAX_GRADE:
-                return column.cast(pl.Int16).to_numpy()  # needs no second look, which is slow
-        return self._dataset(self.frame([self.columns.qid, self.columns.grade]), ()).y
+        return grade_values(self.frame([self.columns.grade])[self.columns.grade], Origin(self.name))
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
-        there = self.schema()
-        wanted = [feature for feature in features if not self.zeros or feature in there]
-        frame = self.frame(wanted)
-        X = np.zeros((len(frame), len(features)), dtype=np.float32)
-        plain = wanted == [*features] and all(is_number(dtype) for dtype in frame.dtypes)
-        if plain and not shape.categories.keys() & {*features}:
-            X = frame.cast(pl.Float32).to_numpy(order="c")
-        else:
-            for place, feature in enumerate(features):
-                if feature in wanted:
-                    X[:, place] = self._column(frame[feature], shape.categories.get(feature))
-        if np.isinf(X).any():
-            row, place = (int(found[0]) for found in np.nonzero(np.isinf(X)))
-            raise ReadError(
-                self.name,
-                None,
-                f"row {row}: expected finite numbers that fit in 32 bits in column {features[place]!r}, "
-                f"got {frame[features[place]][row]}",
-            )
-        return X
+        there = self._there(features)
+        frame = self.frame(there)
+        for feature in there:
+            self.check_type(shape, feature, frame[feature].dtype)
+            kinds = shape.categories.get(feature)
+            if kinds is not None:
+                if not {*category_names(frame[feature])} <= {*kinds}:
+                    raise other_kinds(self.name, feature, kinds, category_names(frame[feature]))
+                frame = frame.with_columns(pl.col(feature).cast(pl.String).cast(pl.Enum(kinds)))
+        X, _, _ = feature_values(frame, there, Origin(self.name))
+        return np.pad(X, ((0, 0), (0, len(features) - len(there))))
 
-    def dataset(self, shape: Shape) -> Dataset:
-        keys = [self.columns.qid, self.columns.docid, self.columns.grade]
-        there = [key for key in keys if key in self.schema()]
-        if shape.own_kinds and not self.zeros:
-            return self._dataset(self.frame([*there, *shape.feature_names]), shape.feature_names)
-        data = self._dataset(self.frame(there), ())
-        X = self.values(shape, shape.feature_names)
-        return Dataset(X, data.y, data.qid, data.docid, shape.feature_names, categories=dict(shape.categories))
+    def dataset(self, features: Sequence[str]) -> Dataset:
+        there = self._there(features)
+        keys = [key for key in (self.columns.qid, self.columns.docid, self.columns.grade) if key in self.schema()]
+        return widen(self._dataset(self.frame([*keys, *there]), there), len(features))
 
-    def values_types(self, shape: Shape) -> None:
-        """Refuse columns whose type is not that of the first part, without reading them."""
-        for name, dtype in self.schema().items():
-            if name in shape.feature_names:
-                kinds = shape.categories.get(name)
-                if not is_feature(dtype):
-                    raise ReadError(self.name, None, f"column {name!r} must hold numbers: it holds {dtype}")
-                if is_category(dtype) != (kinds is not None):
-                    raise other_kinds(self.name, name, kinds, ("...",) if is_category(dtype) else None)
+    def _there(self, features: Sequence[str]) -> list[str]:
+        """Return the features to read: of LETOR text, which leaves zeros out, those that it has."""
+        schema = self.schema() if self.zeros else features
+        return [feature for feature in features if feature in schema]
+
+    def check_type(self, shape: Shape, feature: str, dtype: pl.DataType) -> None:
+        """Refuse a column whose type is not that of the first part."""
+        kinds = shape.categories.get(feature)
+        if not is_feature(dtype):
+            raise ReadError(self.name, None, f"column {feature!r} must hold numbers: it holds {dtype}")
+        if is_category(dtype) != (kinds is not None):
+            raise other_kinds(self.name, feature, kinds, ("...",) if is_category(dtype) else None)
 
     def frame(self, names: Sequence[str] | None) -> pl.DataFrame:
         """Read some columns, or all."""
@@ -228,28 +185,6 @@ class TablePart:
         except DataError as error:
             raise ReadError(self.name, None, str(error)) from None
 
-    def _queries(self, column: pl.Series) -> tuple[Array, Array]:
-        runs = column.rle_id()
-        n_runs = int(runs[-1]) + 1 if len(runs) else 0
-        starts = np.flatnonzero(np.diff(runs.to_numpy(), prepend=-1)) if len(runs) else np.zeros(0, dtype=np.int64)
-        heads = ids(column[starts.tolist()], Origin(self.name))
-        if (heads == "").any():
-            row = int(starts[np.flatnonzero(heads == "")[0]])
-            raise ReadError(self.name, None, f"row {row}: expected a query id in column {column.name!r}, got nothing")
-        numbers, query_ids = query_index(heads)
-        queries = runs.to_numpy().astype(np.int64)
-        return (queries if len(query_ids) == n_runs else numbers[queries]), query_ids
-
-    def _column(self, column: pl.Series, kinds: tuple[str, ...] | None) -> Array:
-        if not is_feature(column.dtype):
-            raise ReadError(self.name, None, f"column {column.name!r} must hold numbers: it holds {column.dtype}")
-        found = category_names(column) if is_category(column.dtype) else None
-        if kinds is None and found is None:
-            return column.cast(pl.Float32).to_numpy() if is_number(column.dtype) else column_numbers(column).values
-        if kinds is None or found is None or not {*found} <= {*kinds}:
-            raise other_kinds(self.name, column.name, kinds, found)
-        return column.cast(pl.String).cast(pl.Enum(kinds)).to_physical().cast(pl.Float32).to_numpy()
-
 
 Part = DatasetPart | TablePart
 
@@ -261,25 +196,22 @@ def labelled(part: Part, shape: Shape) -> Labelled:
     X = part.values(shape, shape.feature_names)
     if X.shape[0] != keys.grades.size:
         raise ReadError(part.name, None, f"it has {X.shape[0]} rows of features and {keys.grades.size} of grades")
-    queries, query_ids, grades = keys.queries, keys.query_ids, keys.grades
-    if rows is not None:
-        X, grades = X[rows], grades[rows]
-        queries, kept = query_index(queries[rows])
+    queries, query_ids = keys.queries[rows], keys.query_ids
+    if not isinstance(rows, slice):
+        queries, kept = query_index(queries)
         query_ids = query_ids[kept]
-    X = on_one_scale(X, queries, shape, shape.feature_names)
-    return Labelled(X, grades, queries, query_ids, None, shape.categories)
+    X = on_one_scale(X[rows], queries, shape, shape.feature_names)
+    return Labelled(X, keys.grades[rows], queries, query_ids, None, shape.categories)
 
 
 def columns_of(part: Part, features: Sequence[str], shape: Shape) -> tuple[Array, Array]:
     """Return some columns in the form of `labelled`, and the grades."""
-    X, grades = part.values(shape, features), part.grades()
+    grades = part.grades()
     rows = counted_rows(part.name, grades, shape)
-    if rows is not None:
-        X, grades = X[rows], grades[rows]
-    if shape.normalize is None:
-        return X, grades
-    queries = part.keys().queries
-    return on_one_scale(X, queries if rows is None else query_index(queries[rows])[0], shape, features), grades
+    X = part.values(shape, features)[rows]
+    if shape.normalize is not None:
+        X = on_one_scale(X, query_index(part.keys().queries[rows])[0], shape, features)
+    return X, grades[rows]
 
 
 def on_one_scale(X: Array, queries: Array, shape: Shape, features: Sequence[str]) -> Array:
@@ -292,25 +224,23 @@ def on_one_scale(X: Array, queries: Array, shape: Shape, features: Sequence[str]
     return out
 
 
-def counted_rows(name: str, grades: Array, shape: Shape) -> Array | None:
-    """Return the rows that have a grade, None for all."""
-    without = np.flatnonzero(grades == UNLABELLED)
-    if not without.size:
-        return None
-    if not shape.labelled_only:
+def counted_rows(name: str, grades: Array, shape: Shape) -> Array | slice:
+    """Return the rows that have a grade."""
+    n_without = int((grades == UNLABELLED).sum())
+    if n_without and not shape.labelled_only:
         raise DataError(
-            f"{name}: {without.size} of {grades.size} rows are not labelled (grade -1); leave them out, "
+            f"{name}: {n_without} of {grades.size} rows are not labelled (grade -1); leave them out, "
             "for example with labelled_only=True"
         )
-    return np.flatnonzero(grades != UNLABELLED)
+    return np.flatnonzero(grades != UNLABELLED) if n_without else slice(None)
 
 
 def check_features(name: str, features: Sequence[str], there: Sequence[str]) -> None:
     """Refuse a part that lacks features of the others."""
     missing = [feature for feature in features if feature not in there]
     if missing:
-        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise DataError(f"{name}: it lacks {len(missing)} of the {len(features)} features of the first part: {shown}")
+        which = f"{len(missing)} of the {len(features)} features of the first part: {listed(missing, 5)}"
+        raise DataError(f"{name}: it lacks {which}")
 
 
 def lacks(name: str, columns: Columns, there: Mapping[str, Any]) -> str:
@@ -318,10 +248,7 @@ def lacks(name: str, columns: Columns, there: Mapping[str, Any]) -> str:
     role = next((role for role, own in vars(columns).items() if own == name), None)
     from_first = "which the first part has; all parts must have the same columns"
     what = f"name the column of the {role} ({role}=, command line --{role})" if role else from_first
-    shown = ", ".join([*there][:8]) + (", ..." if len(there) > 8 else "")
-    return (
-        f"there is no column {name!r}, {what}" if not role else f"there is no column {name!r}; it has {shown}; {what}"
-    )
+    return f"there is no column {name!r}" + (f"; it has {listed([*there], 8)}; {what}" if role else f", {what}")
 
 
 def other_kinds(name: str, feature: str, kinds: Sequence[str] | None, found: Sequence[str] | None) -> DataError:

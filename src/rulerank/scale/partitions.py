@@ -9,14 +9,14 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from rulerank._util.parameters import check_number
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import UNLABELLED
 from rulerank.discretize import bin_limits
 from rulerank.errors import DataError, RulerankError, TooLargeError
 from rulerank.evaluation import Measure, evaluate
@@ -29,12 +29,11 @@ from rulerank.rankers.rule_ranker import IncrementalRules, rows_to_keep
 from rulerank.rules.engine import Engine, count, table_mib, table_size
 from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
-from rulerank.scale.part import Columns, DatasetPart, Part, Shape, graded_part, open_parts
+from rulerank.scale.part import Columns, DatasetPart, Part, Shape, open_parts
 from rulerank.scale.streamed import (
     Runner,
     StreamedLikelihood,
     StreamedParts,
-    Survey,
     check_no_click_columns,
     column_sums,
     look_at_all,
@@ -45,16 +44,6 @@ AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
 MOST_ROWS = 2**31 - 1  # a cell counts rows in 32 bits
 LEARNERS = (IncrementalRules, FittedRules, QueryIntercepts)
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedParts:
-    """Parts that were looked at: whole queries, the same features."""
-
-    parts: Sequence[Part]
-    shape: Shape
-    survey: Survey
-    runner: Runner
 
 
 def fit_partitions(
@@ -90,23 +79,21 @@ def fit_partitions(
     check_learns(ranker)
     ranker.check_parameters()
     columns = Columns(qid, docid, grade, None if features is None else tuple(features))
-    with surveyed(partitions, columns, client, format=format, labelled_only=labelled_only, memory=memory) as found:
-        return fit_opened(ranker, found, memory)
+    with surveyed(partitions, columns, client, format=format, labelled_only=labelled_only, memory=memory) as parts:
+        return fit_opened(ranker, parts)
 
 
-def fit_opened(ranker: AnyRanker, found: OpenedParts, memory: float) -> AnyRanker:
+def fit_opened(ranker: AnyRanker, parts: StreamedParts) -> AnyRanker:
     """Fit a ranker to parts that were looked at."""
     check_learns(ranker)
-    if found.survey.n_rows > MOST_ROWS:
+    if parts.survey.n_rows > MOST_ROWS:
         raise TooLargeError(
-            f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
+            f"the parts hold {parts.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
-    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
-    parts = StreamedParts(
-        found.parts, shape, found.runner, found.survey.sizes, found.survey.highest + 1, int(memory * 2**20)
-    )
+    shape = replace(parts.shape, normalize=ranker.get_params(deep=False).get("normalize"))
+    parts = replace(parts, shape=shape)
     ranker.check_parameters()
-    ranker.feature_names_, ranker.has_names_ = shape.feature_names, shape.has_names
+    ranker.feature_names_, ranker.has_names_ = shape.feature_names, True
     ranker.n_features_in_, ranker.categories_ = len(shape.feature_names), dict(shape.categories)
     with ranker.learning():
         learn(ranker, parts)
@@ -122,7 +109,7 @@ def learn(ranker: Ranker, parts: StreamedParts) -> None:
         ranker.learn_rows(ordered(parts.total(row_keys)), parts.columns)
     elif isinstance(ranker, QueryIntercepts):
         ranker.take_missing(parts.block_sums(column_sums))
-        likelihood = StreamedLikelihood(parts, ranker.likelihood_of(parts.n_grades), ranker.l2)
+        likelihood = StreamedLikelihood(parts, ranker.likelihood_of(parts.survey.highest + 1), ranker.l2)
         ranker.learn_likelihood(likelihood, likelihood.query_ids)
 
 
@@ -131,7 +118,7 @@ def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
     bins = ranker.discretizer_ = ranker.new_discretizer(parts.shape.categories)
     if bins is not None:
         parts.find_cuts(bins)
-    total = partial(parts.total, prepare=partial(type(ranker).rows_of, bins, parts.n_grades))
+    total = partial(parts.total, prepare=partial(type(ranker).rows_of, bins, parts.survey.highest + 1))
     widths = bin_limits(bins, len(ranker.feature_names_))
     counts = total(partial(BinCounts.of, widths=widths, n_jobs=ranker.n_jobs))
     layout, training = ranker.lay_out_counts(counts)
@@ -144,7 +131,7 @@ def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
         )
     found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
     ranker.engine_ = Engine.from_counts(layout, scheme, training, found, n_jobs=ranker.n_jobs)
-    ranker.keep(parts.n_rows, lambda: parts.total(partial(rows_to_keep, bins)))
+    ranker.keep(parts.survey.n_rows, lambda: parts.total(partial(rows_to_keep, bins)))
 
 
 def check_learns(ranker: Any) -> None:
@@ -182,7 +169,7 @@ def surveyed(
     format: str | None = None,
     labelled_only: bool = False,
     memory: float = 1024,
-) -> Iterator[OpenedParts]:
+) -> Iterator[StreamedParts]:
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
     check_number("memory", memory, 1, float("inf"), "MiB")
     with opened_parts(parts, columns, client, format, memory) as (opened, runner):
@@ -193,14 +180,13 @@ def surveyed(
         if not survey.n_rows:
             raise DataError("no document has a grade, so there is nothing to learn from")
         survey.check_contrast("learn from")
-        opened = [
-            part for part, n_rows in zip(opened, survey.sizes, strict=True) if n_rows
-        ]  # without a grade: left out
-        survey = replace(survey, sizes=tuple(filter(None, survey.sizes)))
+        counted = [(part, n_rows) for part, n_rows in zip(opened, survey.sizes, strict=True) if n_rows]
+        opened = [part for part, _ in counted]
+        survey = replace(survey, sizes=tuple(n_rows for _, n_rows in counted))
         small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
         if not runner.on_a_cluster and small:
             opened = [part if isinstance(part, DatasetPart) else DatasetPart.of(part, shape) for part in opened]
-        yield OpenedParts(opened, shape, survey, runner)
+        yield StreamedParts(opened, shape, runner, survey, int(memory * 2**20))
 
 
 def evaluate_partitions(
@@ -288,19 +274,15 @@ def _check_whole_partitions(frame: Any, column: str) -> None:
             seen[one] = number
 
 
-def _scored(ranker: Ranker, data: Dataset, name: str) -> Array:
-    try:
-        return ranker.predict(data)
-    except RulerankError as error:
-        raise DataError(f"{name}: {error}") from None
-
-
 def _measured(
     ranker: Ranker, shape: Shape, measures: list[str | Measure], options: dict[str, Any], part: Part
 ) -> Result | None:
-    data = graded_part(part, shape)
+    data = part.dataset(shape.feature_names)
+    data = data[data.y != UNLABELLED]  # one part alone does not tell what to do with the others
     if not len(data):
         return None
-    return evaluate(
-        data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, any_grades=True, **options
-    )
+    try:
+        scores = ranker.predict(data)
+    except RulerankError as error:
+        raise DataError(f"{part.name}: {error}") from None
+    return evaluate(data.y, scores, data.qid, measures, docid=data.docid, any_grades=True, **options)

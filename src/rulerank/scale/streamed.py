@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank._util.loops import one_blas_thread, progress
+from rulerank._util.loops import one_blas_thread, tracked
 from rulerank.dataset import Array, has_contrast, no_contrast
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.binning import kind_bins
@@ -61,24 +61,17 @@ class Runner:
     def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
         """Return the sum of task(item) over all items."""
         result = None
-        with progress(len(items), label) as bar:
-            for item in items:
-                found = task(item)
-                if result is None:
-                    result = found
-                else:
-                    result += found  # in place, where the sum can
-                bar.advance()
+        for item in tracked(items, label):
+            found = task(item)
+            if result is None:
+                result = found
+            else:
+                result += found  # in place, where the sum can
         return result
 
     def listed(self, task: Callable[..., Any], items: Sequence[Any], label: str) -> list[Any]:
         """Return task(item) of each item, in their order."""
-        found = []
-        with progress(len(items), label) as bar:
-            for item in items:
-                found.append(self.later(task, item))
-                bar.advance()
-        return [*self.get(found)]
+        return [*self.get([self.later(task, item) for item in tracked(items, label)])]
 
     def blocks(
         self,
@@ -93,16 +86,14 @@ class Runner:
         found: list[Any] = []
         waiting: dict[int, list[Any]] = {number: [] for number in range(len(extras))}
         before = 0
-        with progress(len(items), "looking at parts") as bar:
-            for item, n_rows in zip(items, sizes, strict=True):
-                pieces = self.later(_cut, read, size, before, item)
-                for number in range(before // size, (before + n_rows - 1) // size + 1):
-                    waiting[number].append(self.later(dict.get, pieces, number))
-                before += n_rows
-                done = before // size if item is not items[-1] else len(extras)
-                new = range(len(found), done)
-                found += [self.later(_on_block, task, waiting.pop(number), extras[number]) for number in new]
-                bar.advance()
+        for item, n_rows in tracked([*zip(items, sizes, strict=True)], "looking at parts"):
+            pieces = self.later(_cut, read, size, before, item)
+            for number in range(before // size, (before + n_rows - 1) // size + 1):
+                waiting[number].append(self.later(dict.get, pieces, number))
+            before += n_rows
+            done = before // size if item is not items[-1] else len(extras)
+            new = range(len(found), done)
+            found += [self.later(_on_block, task, waiting.pop(number), extras[number]) for number in new]
         return self.get(self.summed(found))
 
     def summed(self, values: list[Any]) -> Any:
@@ -117,11 +108,10 @@ class Runner:
         groups: Sequence[Sequence[str]],
     ) -> list[Any]:
         """Return find(group, [read(item, group) for all items]) of each group of columns, one after the other."""
-        found = []
-        with progress(len(groups), "finding cuts") as bar:
-            for group in groups:
-                found.append(self.later(find, group, [self.later(read, item, group) for item in items]))
-                bar.advance()
+        found = [
+            self.later(find, group, [self.later(read, item, group) for item in items])
+            for group in tracked(groups, "finding cuts")
+        ]
         return [one for several in self.get(found) for one in several]
 
 
@@ -132,13 +122,8 @@ class StreamedParts:
     parts: Sequence[Part]
     shape: Shape
     runner: Runner
-    sizes: Sequence[int]  # rows of each part
-    n_grades: int
+    survey: Survey
     max_bytes: int  # for columns that are held at once
-
-    @property
-    def n_rows(self) -> int:
-        return sum(self.sizes)
 
     def total(self, look: Callable[[Any], Any], prepare: Callable[[Labelled], Any] | None = None) -> Any:
         """Return the sum of look(part), or of look(prepare(part)), over all parts."""
@@ -146,9 +131,9 @@ class StreamedParts:
 
     def block_sums(self, task: Callable[[Labelled, Any], Any], extras: Sequence[Any] | None = None) -> Any:
         """Return the sum of task(block, its extra) over all blocks of rows, each read anew."""
-        extras = [None] * n_blocks(self.n_rows) if extras is None else extras
+        extras = [None] * n_blocks(self.survey.n_rows) if extras is None else extras
         read = partial(labelled, shape=self.shape)
-        return self.runner.blocks(read, task, self.parts, self.sizes, likelihood.BLOCK_ROWS, extras)
+        return self.runner.blocks(read, task, self.parts, self.survey.sizes, likelihood.BLOCK_ROWS, extras)
 
     def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
@@ -176,33 +161,20 @@ class StreamedParts:
 
     def _by_column(self, find: Callable[[Sequence[str], list[tuple[Array, Array]]], list[Any]]) -> list[Any]:
         names = self.shape.feature_names
-        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.n_rows))
+        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.survey.n_rows))
         groups = [names[first : first + at_once] for first in range(0, len(names), at_once)]
         return self.runner.columns(partial(columns_of, shape=self.shape), find, self.parts, groups)
 
 
-@dataclass(frozen=True, eq=False)
-class BlockFacts:
-    """What is known of some blocks before any look, of neighbours added up."""
+class Sums(tuple[Any, ...]):
+    """What was found in some blocks; that of neighbours is added up entry by entry.
 
-    spread: Spread
-    query_ids: tuple[Array, ...]
-    n_comparisons: float
-    n_informative: int
+    >>> Sums((1, ("a",))) + Sums((2, ("b",)))
+    (3, ('a', 'b'))
+    """
 
-    def __add__(self, other: BlockFacts) -> BlockFacts:
-        return BlockFacts(*map(operator.add, vars(self).values(), vars(other).values()))
-
-
-@dataclass(frozen=True, eq=False)
-class BlockPoint:
-    """What one look at some blocks found, of neighbours added up."""
-
-    point: Point
-    intercepts: tuple[tuple[int, Array, Array], ...]  # of each block, with its number: as found, and in the rows' units
-
-    def __add__(self, other: BlockPoint) -> BlockPoint:
-        return BlockPoint(self.point + other.point, self.intercepts + other.intercepts)
+    def __add__(self, other: Any) -> Sums:
+        return Sums(map(operator.add, self, other))
 
 
 class StreamedLikelihood(BlockedLikelihood):
@@ -213,27 +185,28 @@ class StreamedLikelihood(BlockedLikelihood):
 
     def __init__(self, parts: StreamedParts, make: Callable[[Labelled], QueryLikelihood], l2: float) -> None:
         self.parts, self.make, self.l2 = parts, make, l2
-        facts: BlockFacts = parts.block_sums(partial(_facts_of, make))
-        self.spread, self.query_ids = facts.spread, np.concatenate(facts.query_ids)
-        self.scale, self.factors = facts.spread.scale()
-        self.n_comparisons, self.n_informative = facts.n_comparisons, facts.n_informative
-        self.extras: list[tuple[int, Array | None]] = [(number, None) for number in range(n_blocks(parts.n_rows))]
+        self.spread, query_ids, self.n_comparisons, self.n_informative = parts.block_sums(partial(_facts_of, make))
+        self.query_ids = np.concatenate(query_ids)
+        self.scale, self.factors = self.spread.scale()
+        self.extras: list[tuple[int, Array | None]] = [
+            (number, None) for number in range(n_blocks(parts.survey.n_rows))
+        ]
         self.best: list[Array] = []
 
     def __call__(self, coef: Array) -> Point:
-        found: BlockPoint = self.parts.block_sums(partial(_point_of, self.make, coef, self.spread), self.extras)
-        for number, own, _ in found.intercepts:
+        point, found = self.parts.block_sums(partial(_point_of, self.make, coef, self.spread), self.extras)
+        for number, own, _ in found:
             self.extras[number] = number, own
-        self.best = [best for _, _, best in found.intercepts]
-        return found.point.shrunken(coef, self.l2)
+        self.best = [best for _, _, best in found]
+        return cast(Point, point.shrunken(coef, self.l2))
 
     def intercepts(self) -> Array:
         return np.concatenate(self.best)
 
 
-def _facts_of(make: Callable[[Labelled], QueryLikelihood], rows: Labelled, _: Any) -> BlockFacts:
+def _facts_of(make: Callable[[Labelled], QueryLikelihood], rows: Labelled, _: Any) -> Sums:
     own = make(rows)
-    return BlockFacts(own.rows.spread, (rows.query_ids,), own.n_comparisons, int(own.used.sum()))
+    return Sums((own.rows.spread, (rows.query_ids,), own.n_comparisons, int(own.used.sum())))
 
 
 def _point_of(
@@ -242,14 +215,15 @@ def _point_of(
     spread: Spread,
     rows: Labelled,
     extra: tuple[int, Array | None],
-) -> BlockPoint:
+) -> Sums:
+    """Return what one look at a block found, and its intercepts: number, as found, and in the rows' units."""
     number, intercepts = extra
     own = make(rows)
     own.rows.put_on(spread)
     if intercepts is not None:
         own.intercepts = intercepts.copy()  # they are moved in place
     with one_blas_thread():
-        return BlockPoint(own(coef), ((number, own.intercepts, own.best_intercepts(coef)),))
+        return Sums((own(coef), ((number, own.intercepts, own.best_intercepts(coef)),)))
 
 
 def column_sums(rows: Labelled, _: Any) -> ColumnSums:
@@ -317,13 +291,16 @@ def _put_together(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
 class Survey:
     """What one part holds, or all of them."""
 
-    n_rows: int
+    sizes: tuple[int, ...]  # rows of each part that count
     n_queries: int
     n_left_out: int
     highest: int  # grade
     contrast: bool  # whether any query has documents of two grades
-    sizes: tuple[int, ...]  # rows of each part
     hashes: Array  # uint64, of the query ids
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.sizes)
 
     def check_contrast(self, purpose: str) -> None:
         """Refuse parts in which every query has one grade, as `check_contrast` does in memory."""
@@ -337,12 +314,11 @@ def survey_part(shape: Shape, part: Part) -> Survey:
     keys = part.keys()
     if not keys.grades.size:
         raise DataError(f"{part.name}: the part is empty: it has no rows; leave it out")
-    rows = counted_rows(part.name, keys.grades, shape)
-    used = np.arange(keys.grades.size) if rows is None else rows
-    n_queries = len(keys.query_ids) if rows is None else np.unique(keys.queries[rows]).size
-    contrast = has_contrast(keys.grades[used], keys.queries[used])
-    n_left_out, highest = keys.grades.size - used.size, int(keys.grades.max())
-    return Survey(used.size, n_queries, n_left_out, highest, contrast, (used.size,), hashed(keys.query_ids))
+    used = counted_rows(part.name, keys.grades, shape)
+    grades, queries = keys.grades[used], keys.queries[used]
+    n_left_out, highest = keys.grades.size - grades.size, int(keys.grades.max())
+    contrast = has_contrast(grades, queries)
+    return Survey((grades.size,), np.unique(queries).size, n_left_out, highest, contrast, hashed(keys.query_ids))
 
 
 def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
@@ -355,12 +331,11 @@ def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
     same = np.flatnonzero(hashes[1:] == hashes[:-1])[:1000]
     check_whole(sorted({(int(numbers[i]), int(numbers[i + 1])) for i in same}), parts, runner)
     return Survey(
-        sum(one.n_rows for one in found),
+        tuple(one.n_rows for one in found),
         sum(one.n_queries for one in found),
         sum(one.n_left_out for one in found),
         max(one.highest for one in found),
         any(one.contrast for one in found),
-        tuple(one.n_rows for one in found),
         hashes,
     )
 
@@ -369,16 +344,18 @@ def check_part(shape: Shape, part: Part) -> None:
     """Refuse a part whose columns are not those of the first, or that carries clicks where it is learned from."""
     if not shape.own_kinds:
         check_no_clicks(part)
-    if isinstance(part, TablePart):
-        schema = part.schema()
-        if part.columns.grade not in schema:
-            raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
-        if not part.zeros:
-            check_features(part.name, shape.feature_names, [*schema])
+    if isinstance(part, DatasetPart):
         if not shape.own_kinds:
-            part.values_types(shape)
-    elif not shape.own_kinds:
-        part.values(shape, shape.feature_names)
+            part.values(shape, shape.feature_names)
+        return
+    schema = part.schema()
+    if part.columns.grade not in schema:
+        raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
+    if not part.zeros:
+        check_features(part.name, shape.feature_names, [*schema])
+    for name in shape.feature_names:
+        if not shape.own_kinds and name in schema:
+            part.check_type(shape, name, schema[name])
 
 
 def hashed(query_ids: Array) -> Array:
@@ -418,24 +395,20 @@ def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...
 
 def check_no_clicks(part: Part) -> None:
     """Refuse to learn from a part that carries clicks: what positions do is found from all rows at once."""
-    if isinstance(part, DatasetPart) and part.data.impressions is not None:
-        raise with_clicks(part.name)
     if isinstance(part, TablePart):
         check_no_click_columns(part.name, part.schema())
+    elif part.data.impressions is not None:
+        check_no_click_columns(part.name, LOG_COLUMNS)
 
 
 def check_no_click_columns(name: str, columns: Collection[str]) -> None:
-    """Refuse to learn from columns that hold clicks."""
+    """Refuse to learn from columns that hold clicks, and say what to do."""
     if any(column in columns for column in LOG_COLUMNS):
-        raise with_clicks(name)
-
-
-def with_clicks(name: str) -> DataError:
-    """Say that clicks are not learned from in parts, and what to do."""
-    return DataError(
-        f"{name} carries clicks, which are learned from in memory only: put them into one table, as `rulerank clicks` "
-        "does with all files of a log, and learn from that: rulerank train TABLE, in Python rr.read_table and fit"
-    )
+        raise DataError(
+            f"{name} carries clicks, which are learned from in memory only: put them into one table, as `rulerank "
+            "clicks` does with all files of a log, and learn from that: rulerank train TABLE, in Python rr.read_table "
+            "and fit"
+        )
 
 
 def shape_of(parts: Sequence[Part], runner: Runner, *, labelled_only: bool) -> Shape:
