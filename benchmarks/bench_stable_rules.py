@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import tracemalloc
 
-from rulerank.dataset import Dataset
+from rulerank.dataset import Dataset, make_folds
 from rulerank.datasets.ranking import make_ranking
 from rulerank.io.formats import read_folds
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.splitting import make_folds
 from timing import median_time
 
 RANKERS: dict[str, Ranker] = {

@@ -18,7 +18,7 @@ LAYERS = """
     _util
     recall_base
     dataset
-    discretize methods normalize render rules splitting web
+    discretize methods normalize render rules web
     baseline
     export io sampling
     datasets evaluation text

@@ -14,10 +14,10 @@ from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.selection.select import make_scorer
-from rulerank.splitting import QueryKFold
 
 DATA = make_ranking(n_queries=15, docs_per_query=(5, 15), n_features=8)
 X, y, qid = np.nan_to_num(DATA.X), DATA.y, DATA.qid

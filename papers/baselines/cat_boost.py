@@ -34,7 +34,7 @@ class YetiRank(LibraryRanker):
     Examples
     --------
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> from rulerank.splitting import make_folds
+    >>> from rulerank.dataset import make_folds
     >>> fold = make_folds(make_ranking(n_queries=20))[0]
     >>> YetiRank(n_trees=20).fit(fold.train, vali=fold.vali).predict(fold.test).shape == (len(fold.test),)
     True

@@ -46,7 +46,7 @@ class ILMARTLike(LibraryRanker):
     Examples
     --------
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> from rulerank.splitting import make_folds
+    >>> from rulerank.dataset import make_folds
     >>> fold = make_folds(make_ranking(n_queries=50))[0]
     >>> ranker = ILMARTLike(n_trees=50, max_pairs=5).fit(fold.train, vali=fold.vali)
     >>> len(ranker.pairs_), len(ranker.boosters_), ranker.predict(fold.test).shape

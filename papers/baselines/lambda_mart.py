@@ -44,7 +44,7 @@ class LambdaMART(LibraryRanker):
     Examples
     --------
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> from rulerank.splitting import make_folds
+    >>> from rulerank.dataset import make_folds
     >>> fold = make_folds(make_ranking(n_queries=50))[0]
     >>> LambdaMART(n_leaves=7).fit(fold.train, vali=fold.vali).predict(fold.test).shape
     (389,)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # isort: off
     from rulerank.sampling.strata import StratifiedSampler as StratifiedSampler
     from rulerank.evaluation import evaluate as evaluate, compare as compare
     from rulerank.selection.select import make_scorer as make_scorer, select as select
-    from rulerank.splitting import QueryKFold as QueryKFold
+    from rulerank.rankers.foreign import QueryKFold as QueryKFold
     from rulerank.export import export_model as export_model
     from rulerank.serve.reranker import Reranker as Reranker
 
@@ -86,7 +86,7 @@ __all__, _find = surface(
         # evaluation and selection
         "evaluation": ("evaluate", "compare"),
         "selection.select": ("select", "make_scorer"),
-        "splitting": ("QueryKFold",),
+        "rankers.foreign": ("QueryKFold",),
         # deployment
         "export": ("export_model",),
         "serve.reranker": ("Reranker",),

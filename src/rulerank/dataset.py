@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from rulerank.recall_base import CountedRows, RecallBase, RowColumns, counted_ro
 UNLABELLED = -1  # the grade of a document nobody has judged
 ONE_SIDED = 0.8  # share of labels with one grade, from which on a warning is given
 FEWEST_TO_WARN = 10  # labels
+KEY = 16  # bytes of the hash of a query's id
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
 LOWEST = int(np.iinfo(np.int32).max)  # position
 MOST = 10**12  # impressions of a row: eight million rows of them fit into an int64
@@ -241,6 +243,29 @@ class Fold:
     test: Dataset
 
 
+def make_folds(data: Dataset, n_folds: int = 5, seed: int = 0) -> list[Fold]:
+    """Split by query for cross-validation as LETOR does: each query is tested once and validated on once.
+
+    >>> folds = make_folds(Dataset(np.zeros((10, 1)), [0, 1] * 5, range(10)))
+    >>> fold = folds[0]
+    >>> fold.name, *(len(set(part.qid)) for part in (fold.train, fold.vali, fold.test))
+    ('Fold1', 6, 2, 2)
+    """
+    query, ids = query_index(data.qid)
+    for name, value, least in (("n_folds", n_folds, 3), ("seed", seed, 0)):
+        if value < least:
+            raise DataError(f"{name} must be at least {least}: got {value}")
+    if ids.size < n_folds:
+        raise DataError(f"n_folds must be at most the number of queries, {ids.size}: got {n_folds}")
+    part = (np.random.default_rng(seed).permutation(ids.size) % n_folds)[query]
+    folds = []
+    for test in range(n_folds):
+        vali = (test - 1) % n_folds
+        train = (part != test) & (part != vali)
+        folds.append(Fold(f"Fold{test + 1}", data[train], data[part == vali], data[part == test]))
+    return folds
+
+
 def check_grades(y: ArrayLike, n_rows: int) -> Array:
     """Return grades as int16 after looking at every value.
 
@@ -310,6 +335,19 @@ def query_index(qid: Array) -> tuple[Array, Array]:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return place[inverse.reshape(-1)], ids[order]
+
+
+def query_keys(ids: Sequence[Any] | Array) -> Array:
+    """Return a key of 128 bits for the name of each query, uint64 (n_queries, 2): 7, 7.0 and "7" are one name.
+
+    >>> keys = query_keys([7, "7", 7.0, "seven"])
+    >>> (keys[:3] == keys[0]).all(), (keys[3] == keys[0]).any()
+    (np.True_, np.False_)
+    """
+    names = np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
+    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in names)
+    digests = b"".join(hashlib.blake2b(str(one).encode(), digest_size=KEY).digest() for one in whole)
+    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def has_contrast(grades: Array, queries: Array) -> bool:

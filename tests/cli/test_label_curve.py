@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
+from rulerank.dataset import make_folds
 from rulerank.datasets.ranking import make_ranking
 from rulerank.experiment.curve import RANKERS
 from rulerank.io.formats import write_any
-from rulerank.splitting import make_folds
 
 SPLITS = ("--splits", "2", "--sizes", "10,20")
 

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rulerank.dataset import make_folds
 from rulerank.datasets import ranking
 from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError
-from rulerank.splitting import make_folds
 
 
 def with_truth(n_queries, seed=0, **options):

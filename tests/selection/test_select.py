@@ -9,10 +9,10 @@ from papers.baselines import RankBoost
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
-from rulerank.rankers.fitted.stages import FEW_QUERIES
+from rulerank.rankers.fitted.fitted_rules import FEW_QUERIES
+from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.selection.select import GRID, Scoring, default_rankers, select
-from rulerank.splitting import QueryKFold
 
 DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
 TRAIN, VALI = rr.datasets.make_ranking(n_queries=15, seed=1), rr.datasets.make_ranking(n_queries=15, seed=2)

@@ -20,6 +20,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core import event
 
@@ -295,3 +296,14 @@ def sift(values: Array, places: Array, root: int, n: int) -> None:
             return
         places[root], places[child] = places[child], places[root]
         root = child
+
+
+def between(lows: Array, highs: Array) -> Array:
+    """Return the cuts halfway from low to high in float64, such that low < cut <= high even for neighbouring floats.
+
+    >>> between(np.array([1.0, 1.0]), np.array([2.0, np.nextafter(1.0, 2.0)]))
+    array([1.5, 1. ])
+    """
+    lows, highs = lows.astype(np.float64), highs.astype(np.float64)
+    middles = 0.5 * lows + 0.5 * highs  # halved first: the sum could overflow
+    return np.where(middles > lows, middles, highs)

@@ -44,9 +44,9 @@ def make_data(
         payload = {"files": files, "products": len(shop.documents), "queries": queries, "judgements": len(shop.qrels)}
         report(payload, f"{out}: {shop!r}", as_json=as_json)
         return
+    from rulerank.dataset import make_folds
     from rulerank.datasets.ranking import make_ranking
     from rulerank.io.formats import write_any
-    from rulerank.splitting import make_folds
 
     data = make_ranking(n_queries=queries, seed=seed)
     parts = {out: data}

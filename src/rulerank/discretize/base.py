@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulerank._util.loops import compiled, in_blocks
+from rulerank._util.loops import between, compiled, in_blocks
 from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
 from rulerank._util.words import DIGITS, in_words, shorten
 from rulerank.dataset import UNLABELLED, Array, check_grades
@@ -226,17 +226,6 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         tags.target_tags.required = self.needs_grades
         tags.transformer_tags.preserves_dtype = []  # bins are bytes whatever X is
         return tags
-
-
-def between(lows: Array, highs: Array) -> Array:
-    """Return the cuts halfway from low to high in float64, such that low < cut <= high even for neighbouring floats.
-
-    >>> between(np.array([1.0, 1.0]), np.array([2.0, np.nextafter(1.0, 2.0)]))
-    array([1.5, 1. ])
-    """
-    lows, highs = lows.astype(np.float64), highs.astype(np.float64)
-    middles = 0.5 * lows + 0.5 * highs  # halved first: the sum could overflow
-    return np.where(middles > lows, middles, highs)
 
 
 @compiled

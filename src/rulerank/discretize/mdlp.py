@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rulerank._util.loops import compiled, in_blocks
+from rulerank._util.loops import between, compiled, in_blocks
 from rulerank.dataset import Array
-from rulerank.discretize.base import MAX_BINS, Discretizer, between
+from rulerank.discretize.base import MAX_BINS, Discretizer
 
 ENTRIES_AT_ONCE = 1 << 20
 FEATURES_AT_ONCE = 16  # sorted together by one thread: bounds the scratch memory

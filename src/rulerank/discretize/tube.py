@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rulerank._util.loops import compiled
+from rulerank._util.loops import between, compiled
 from rulerank.dataset import Array
-from rulerank.discretize.base import Discretizer, between
+from rulerank.discretize.base import Discretizer
 
 FINEST = 1e-6  # of the range: float32 hardly tells values apart below, and LETOR writes six digits
 TIE = 1e-9  # nats per row: far above rounding errors, far below what a cut is worth

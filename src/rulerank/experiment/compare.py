@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import Fold, check_contrast, query_index
+from rulerank.dataset import Fold, check_contrast, make_folds, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.report import FORMATS, HEADLINE, Summary, check_formats, check_rules, make_report, write_files
@@ -20,7 +20,6 @@ from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.systems import SYSTEMS, choose_systems, system_named
 from rulerank.io.formats import read_data_file, read_folds, read_scored
 from rulerank.recall_base import CountedRows, warn_unknown_base
-from rulerank.splitting import make_folds
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rulerank._util.loops import progress
 from rulerank.baseline import find_baseline
-from rulerank.dataset import UNLABELLED, Dataset, Fold
+from rulerank.dataset import UNLABELLED, Dataset, Fold, make_folds
 from rulerank.datasets.shop import Shop, make_shop
 from rulerank.evaluation import ComparisonTable, Result, compare_results, evaluate
 from rulerank.evaluation.evaluation import as_dict
@@ -31,7 +31,6 @@ from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.sampling.strata import StratifiedSampler
 from rulerank.selection.select import select
-from rulerank.splitting import make_folds
 from rulerank.text.text_features import TextFeatures
 
 MEASURES = ("NDCG@10", "MAP", "P@1")

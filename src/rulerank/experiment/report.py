@@ -255,7 +255,7 @@ def write_report(
     >>> import tempfile
     >>> from rulerank.datasets import make_ranking
     >>> from rulerank.experiment.run import run_experiment
-    >>> from rulerank.splitting import make_folds
+    >>> from rulerank.dataset import make_folds
     >>> experiment = run_experiment(make_folds(make_ranking(n_queries=12, docs_per_query=8), 3), ["RE-GR", "QI"])
     >>> with tempfile.TemporaryDirectory() as out:
     ...     [file.name for file in write_report(experiment, out, ["markdown", "csv"])]

@@ -98,7 +98,7 @@ class Experiment:
         A system that failed has its reason in it. rules: convention and ties, as in `rr.evaluate`.
 
         >>> from rulerank.datasets.ranking import make_ranking
-        >>> from rulerank.splitting import make_folds
+        >>> from rulerank.dataset import make_folds
         >>> folds = make_folds(make_ranking(n_queries=9, docs_per_query=8), n_folds=3)
         >>> print(run_experiment(folds, ["RE-GR", "QI"]).table(["P@1"]))
         system              P@1
@@ -143,7 +143,7 @@ def run_experiment(
         `if __name__ == "__main__":` around the call, as everything that starts processes does.
 
     >>> from rulerank.datasets.ranking import make_ranking
-    >>> from rulerank.splitting import make_folds
+    >>> from rulerank.dataset import make_folds
     >>> folds = make_folds(make_ranking(n_queries=15, docs_per_query=10), n_folds=3)
     >>> experiment = run_experiment(folds, ["RE-GR", "QI"])
     >>> experiment.cells["GlobalRules", 0].test.shape == (len(folds[0].test),), len(experiment.failures)

@@ -18,13 +18,12 @@ from rulerank.fusion.mixture import Calibration, Mixture, log_likelihoods
 from rulerank.methods import METHODS, method_named
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
+from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.rows import check_names
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import TIES
 from rulerank.rules.metrics import METRICS, check_metric
-from rulerank.splitting import QueryKFold
 
 MEMBERS_BASELINES = "baseline ranking of members"  # a part of members that start from one
 LEAST = 5e-5  # weight of a member that explanations name

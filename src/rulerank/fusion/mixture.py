@@ -21,7 +21,7 @@ from rulerank._util.loops import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import ModelFileError
 from rulerank.normalize import normalize_by_query
-from rulerank.splitting import QueryKFold
+from rulerank.rankers.foreign import QueryKFold
 
 DOUBT = 0.02  # chance that a grade comes from nowhere: no member is ruled out by one document
 MAX_FACTOR = 20.0

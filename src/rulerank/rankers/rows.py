@@ -20,12 +20,11 @@ from sklearn.utils.validation import check_array, validate_data
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
 from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import read_data_file
 from rulerank.io.letor import widen
-from rulerank.rules.kept_rows import query_keys
 
 if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker

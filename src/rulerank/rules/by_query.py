@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rulerank._util.loops import in_blocks, progress
-from rulerank.dataset import Array
+from rulerank.dataset import Array, query_keys
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query_kernels as kernels
-from rulerank.rules.kept_rows import query_keys
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Counts, Rows, Training, rows_needed
 from rulerank.rules.votes import LiftVotes, vote_table

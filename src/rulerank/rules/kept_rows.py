@@ -7,20 +7,16 @@ Queries are known by a hash of their name: the same query is found again, and no
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import KEY, Array, query_keys
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.layout import MAX_BINS
 from rulerank.rules.tables import Rows
-
-KEY = 16  # bytes of a query's hash
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +113,6 @@ class KeptRows:
         if kept.loose.dtype != np.uint8 or not bins_fit or not all(same.values()):
             raise ModelFileError("the rows that it keeps are damaged")
         return kept
-
-
-def query_keys(ids: Sequence[Any] | Array) -> Array:
-    """Return a key of 128 bits for the name of each query, uint64 (n_queries, 2): 7, 7.0 and "7" are one name.
-
-    >>> keys = query_keys([7, "7", 7.0, "seven"])
-    >>> (keys[:3] == keys[0]).all(), (keys[3] == keys[0]).any()
-    (np.True_, np.False_)
-    """
-    names = np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
-    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in names)
-    digests = b"".join(hashlib.blake2b(str(one).encode(), digest_size=KEY).digest() for one in whole)
-    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def _as_bytes(records: Array) -> Array:

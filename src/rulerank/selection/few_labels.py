@@ -25,9 +25,9 @@ from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
 from rulerank.methods import Method, method_named
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.pool import Grades, PoolLearner
 from rulerank.selection.select import Selection
-from rulerank.splitting import QueryKFold
 
 # chosen by benchmarks/choose_few_labels.py
 COARSE_RULES = {"discretizer": EqualWidth(n_bins=5), "max_size": 1}

@@ -27,10 +27,10 @@ from rulerank.rankers.anchored.anchored_ranker import AnchoredRanker
 from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, known_effects, weighed
 from rulerank.rankers.clicks.likelihood import ranking_losses
 from rulerank.rankers.clicks.positions import find_positions
+from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.selection.few_labels import PAIRS, compare_pairs, pairs_verdict, select_from_baseline
 from rulerank.selection.select import Selection, Trial
-from rulerank.splitting import QueryKFold
 
 CLICK_PARAMS: dict[str, Any] = {
     "l2": 300.0,

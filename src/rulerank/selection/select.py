@@ -25,12 +25,11 @@ from rulerank.evaluation import Comparison, Measure, Result, evaluate
 from rulerank.methods import method_name
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.fitted.stages import FEW_LABELS, FEW_QUERIES
-from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
+from rulerank.rankers.fitted.fitted_rules import FEW_LABELS, FEW_QUERIES
+from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.rows import query_numbers, warn_of_torn_queries
 from rulerank.render.html import ShownTable, table_of
-from rulerank.splitting import QueryKFold
 
 GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings that do equally well the earlier wins
     "max_size": (1, 2),

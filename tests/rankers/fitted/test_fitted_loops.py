@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from plain.fitted import add_cells_plainly, agreement_plainly, profile_loss_plainly, tree_plainly
 from rulerank.rankers.fitted.bins import bin_centres, bins_on, cuts_of, find_axes, group_values
-from rulerank.rankers.fitted.boosting import add_losses, add_pulls
+from rulerank.rankers.fitted.boosting import TrainingFolds, add_losses, add_pulls, agreement, deal
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.fitted.stages import TrainingFolds, agreement, deal
 from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, Cells, add_cells, grow_tree, smooth
 
 pytestmark = pytest.mark.kernels

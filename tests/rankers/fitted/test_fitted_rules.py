@@ -127,7 +127,7 @@ def test_a_model_of_before_that_chose_its_scale_by_itself_loads(synthetic):
 
 
 def test_many_rows_are_looked_at_in_windows(synthetic, monkeypatch):
-    monkeypatch.setattr("rulerank.rankers.fitted.stages.WINDOW_ROWS", 500)
+    monkeypatch.setattr("rulerank.rankers.fitted.boosting.WINDOW_ROWS", 500)
     windowed = rr.FittedRules().fit(synthetic)
     monkeypatch.undo()
     whole = rr.FittedRules().fit(synthetic)

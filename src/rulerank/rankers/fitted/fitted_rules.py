@@ -14,19 +14,21 @@ from rulerank._util.parameters import Checked, Parameter, Steps, Whole, shown
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.fitted.bins import MAX_BINS, Columns, OrderedRows, binned_rows, ordered, row_keys
-from rulerank.rankers.fitted.stages import (
-    FEW_LABELS,
-    FEW_QUERIES,
-    Settings,
-    Stages,
-    deal,
+from rulerank.rankers.fitted.bins import (
+    MAX_BINS,
+    Columns,
+    OrderedRows,
+    binned_rows,
     lay_out,
-    linear_votes,
+    ordered,
+    row_keys,
     tables_of,
 )
+from rulerank.rankers.fitted.boosting import Settings, Stages, deal, linear_votes
 from rulerank.rankers.rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
+
+FEW_LABELS, FEW_QUERIES = 500, 15  # below either only a straight line is fitted: more would be noise
 
 
 def check_monotone(value: Any) -> None:

@@ -1,4 +1,4 @@
-"""The loops of one small tree on a table's cells. Nothing here checks its arguments; `stages.py` does.
+"""The loops of one small tree on a table's cells. Nothing here checks its arguments; `boosting.py` does.
 
 A table has one or two axes and is handled as two: shape holds their numbers of bins, 1 where there is none.
 
