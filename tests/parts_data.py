@@ -14,8 +14,7 @@ def cut(data, k):
 
 
 def model_bytes(ranker, folder):
-    """Return the bytes of the model file, without importances, which rest on rows that a model from parts has not."""
-    ranker._sample = ranker._importances = None
+    """Return the bytes of the model file."""
     ranker.save(folder / "model")
     return (folder / "model").read_bytes()
 

@@ -66,7 +66,7 @@ def test_importances_forget_rows_that_were_removed():
     ranker.unlearn(SYNTHETIC[SYNTHETIC.qid == "q3"])
     assert "importances" not in ranker.to_state()
     assert not hasattr(ranker, "feature_importances_")
-    with pytest.raises(AttributeError, match=r"has no importances \(it learned from parts, .* call importances\("):
+    with pytest.raises(AttributeError, match=r"has no importances \(rows were added or removed, .* call importances\("):
         ranker.feature_importances_  # noqa: B018
     with pytest.raises(ModelFileError, match=r"^expected 6 importances: got \(2,\)$"):
         rr.GlobalRules.from_state(state | {"importances": np.ones(2)})

@@ -133,6 +133,13 @@ def test_a_part_none_of_whose_rows_count_changes_nothing(tmp_path):
         assert model_bytes(rr.scale.fit_partitions(ranker, parts, labelled_only=True), tmp_path) == expected
 
 
+def test_importances_of_a_sample_are_those_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("rulerank.rankers.rows.MOST_ROWS", 50)  # of 160
+    data = small_synthetic()
+    expected = model_bytes(rr.GlobalRules().fit(data), tmp_path)
+    assert model_bytes(rr.scale.fit_partitions(rr.GlobalRules(), cut(data, 4)[::-1]), tmp_path) == expected
+
+
 def test_bin_numbers_need_no_cuts(tmp_path):
     data = small_synthetic(missing=0)
     bins = type(data)(np.clip(np.nan_to_num(np.abs(data.X)) * 3, 0, 9).astype(int), data.y, data.qid)

@@ -218,8 +218,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             self._importances = importances_of(self, self._sample)
         if self._importances is None:  # an AttributeError: hasattr then says that it is not there
             raise AttributeError(
-                f"this {type(self).__name__} has no importances (it learned from parts, rows were added or removed, or "
-                "its model file is of version 0.1): call importances(data) with documents of your choice"
+                f"this {type(self).__name__} has no importances (rows were added or removed, or its model file is of "
+                "version 0.1): call importances(data) with documents of your choice"
             )
         return self._importances.copy()
 

@@ -441,6 +441,12 @@ def by_hash(queries: Array, ids: Array) -> Array:
     return np.argsort(np.lexsort(query_keys(ids).T))[queries]
 
 
+def first_queries(queries: Array) -> Array:
+    """Return the rows of the first queries, by their numbers, that have at most MOST_ROWS together, or of the first."""
+    n_kept = max(1, int(np.searchsorted(np.cumsum(np.bincount(queries)), MOST_ROWS, side="right")))
+    return np.flatnonzero(queries < n_kept)
+
+
 def training_sample(data: Labelled) -> Sample:
     """Return a sample of training rows that does not depend on the order in which queries and their rows came.
 
@@ -450,8 +456,13 @@ def training_sample(data: Labelled) -> Sample:
     >>> np.array_equal(training_sample(one).X, training_sample(other).X)
     True
     """
-    X, queries = sample_of(data.X, by_hash(data.queries, data.query_ids))
+    queries = by_hash(data.queries, data.query_ids)
+    rows = first_queries(queries)
+    X: Any = data.X[rows]
+    queries = queries[rows]
     order = np.lexsort((content_keys(X.toarray() if issparse(X) else X), queries))
+    if len(order) > MOST_ROWS:
+        order = order[np.linspace(0, len(order) - 1, MOST_ROWS).astype(np.int64)]
     return Sample(X[order], queries[order])
 
 

@@ -25,17 +25,19 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.bins import ordered, row_keys
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.rankers.rows import Labelled, by_hash, first_queries, training_sample
 from rulerank.rankers.rule_ranker import IncrementalRules, rows_to_keep
 from rulerank.rules.engine import Engine, count, table_mib, table_size
 from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
-from rulerank.scale.part import Columns, DatasetPart, Part, Shape, open_parts
+from rulerank.scale.part import Columns, DatasetPart, Part, Shape, labelled, open_parts
 from rulerank.scale.streamed import (
     Runner,
     StreamedLikelihood,
     StreamedParts,
     check_no_click_columns,
     column_sums,
+    joined,
     look_at_all,
     shape_of,
 )
@@ -97,8 +99,16 @@ def fit_opened(ranker: AnyRanker, parts: StreamedParts) -> AnyRanker:
     ranker.n_features_in_, ranker.categories_ = len(shape.feature_names), dict(shape.categories)
     with ranker.learning():
         learn(ranker, parts)
-    ranker._sample = ranker._importances = ranker._trained_queries = None
+    samples = parts.runner.listed(partial(sample_part, shape), parts.parts, "looking at parts")
+    ranker._sample, ranker._importances = training_sample(joined(samples)), None
+    ranker._trained_queries = None
     return ranker
+
+
+def sample_part(shape: Shape, part: Part) -> Labelled:
+    """Return those rows of a part that may be in the sample of all rows, on which importances rest."""
+    rows = labelled(part, shape)
+    return rows.rows(first_queries(by_hash(rows.queries, rows.query_ids)))
 
 
 def learn(ranker: Ranker, parts: StreamedParts) -> None:
