@@ -90,6 +90,7 @@ def test_names_of_features_are_kept_by_the_model_file(run, folder):
 def test_documents_that_are_there_only_because_they_are_judged_are_not_ranked(run, folder):
     (folder / "extra.csv").write_text(
         "qid,docid,f1,grade,judged:qrels,base:qrels\na,x,1,1,yes,0:1 1:2\na,y,2,0,yes,0:1 1:2\na,z,3,1,extra,0:1 1:2\n"
+        "b,x,1,0,extra,0:1 1:1\nb,y,2,1,yes,0:1 1:1\n"
     )
     rr.GlobalRules().fit([[0.0], [1.0]] * 5, [0, 1] * 5, qid=[1] * 10).save("one.rulerank")
     found = json.loads(run("explain", "extra.csv", "one.rulerank", "--query", "a", "--json").out)
@@ -97,6 +98,8 @@ def test_documents_that_are_there_only_because_they_are_judged_are_not_ranked(ru
     run("rank", "extra.csv", "one.rulerank", "-o", "one.run")
     assert {line.split()[2] for line in (folder / "one.run").read_text().splitlines()} == {"x", "y"}
     assert run("explain", "extra.csv", "one.rulerank", "--doc", "z").out.startswith("Why z scores")
+    why = run("explain", "extra.csv", "one.rulerank", "--query", "a", "--doc", "x").out
+    assert "lowest of 2" in why  # x is extra in another query only
 
 
 def test_a_query_alone_explains_its_ranking_and_nothing_the_model(run, folder):

@@ -89,7 +89,7 @@ def explain(
         doc, versus = as_named(data, doc), None if versus is None else as_named(data, versus)
         if doc == versus:
             raise DataError(f"--doc and --versus name the same document, {doc!r}: choose two")
-        own = of_query(candidates(with_names(data), doc, versus), query, doc)
+        own = candidates(of_query(with_names(data), query, doc), doc, versus)
         row, other = find(own, doc), None if versus is None else find(own, versus)
         shown = ranker.explain(own, row) if other is None else ranker.explain(own, row, versus=other)
         lift = lift_of(ranker, own, ranker.predict(own), row, other) if what_if else None
@@ -100,7 +100,8 @@ def explain(
 
 def candidates(data: Dataset, *named: str | None) -> Dataset:
     """Leave out documents that are in the data only because they are judged, as `rank` does; unless one is named."""
-    if data.base is None or {*named} & {*map(str, (data.docid if data.docid is not None else [])[data.base.extra])}:
+    assert data.docid is not None
+    if data.base is None or {*named} & {*data.docid[data.base.extra].tolist()}:
         return data
     return data[~data.base.extra]
 

@@ -152,9 +152,9 @@ def curl_line(reranker: WatchedReranker, url: str, token: str | None) -> str:
     """Return a curl command that the service can answer."""
     header = [] if token is None else ["-H", f"Authorization: Bearer {token}"]
     if reranker.features is not None:
-        shown = reranker.features.documents_.shown  # words of a document in the index
-        texts: Any = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
-        query = " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
+        from rulerank.serve.web.app import example_queries
+
+        query = next(iter(example_queries(reranker.features)), "words of a query")
         return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': query, 'top': 3})}"])
     names = reranker.feature_names[:50]
     rows: list[dict[str, Any]] = [{"id": "a", "features": dict.fromkeys(names, 0)}]

@@ -63,7 +63,10 @@ class Result:
         return self.rows.reasons(self.place)
 
     def top_reasons(self, n: int = 3) -> tuple[Reason, ...]:
-        """Return the base, the n strongest contributions, and the sum of all others: they sum to the score."""
+        """Return the base, the n strongest contributions, and the sum of all others: they sum to the score.
+
+        More than n are returned where the others together would be the largest.
+        """
         return self.rows.reasons(self.place, n)
 
     def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
@@ -232,7 +235,7 @@ class Reranker:
         rows = self._rows(query, docs, candidates, vectors)
         if not len(rows):
             return Ranking(query, (), 0, lambda: self.version)
-        scores = np.asarray(self.ranker.predict(rows.data), dtype=np.float64)
+        scores = rows.scores
         order = np.argsort(-scores, kind="stable")[:top].tolist()
         baseline = self._baseline_ranks(rows)
         results = [

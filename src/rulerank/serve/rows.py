@@ -72,6 +72,11 @@ class FeatureRows:
         """The documents with raw values and contributions."""
         return Documents(self.ranker, self.data)
 
+    @cached_property
+    def scores(self) -> Array:
+        """The scores of all documents, float64."""
+        return np.asarray(self.ranker.predict(self.data), dtype=np.float64)
+
     def values(self, row: int) -> dict[str, float | str | None]:
         """Return the features of the ranker by name: None if missing, categories by name."""
         docs = self.explained
@@ -93,7 +98,8 @@ class FeatureRows:
     def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
         """Return the contributions to a score: the base, the n strongest, then the sum of the others.
 
-        Empty for rankers without contributions. Features that are equal in all documents come last.
+        There are more than n where the others together would be the largest. Empty for rankers without contributions.
+        Features that are equal in all documents come last.
         """
         docs = self.explained
         try:
@@ -102,7 +108,10 @@ class FeatureRows:
             return ()
         there = np.flatnonzero(shares)
         strongest = there[np.lexsort((-np.abs(shares[there]), ~docs.varies[there]))]
-        first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
+        n = strongest.size if n is None else n
+        while 0 < n < strongest.size and abs(shares[strongest[n:]].sum()) > np.abs(shares[strongest[:n]]).max():
+            n += 1
+        first, rest = strongest[:n], strongest[n:]
         values, found = self.values(row), [Reason(None, self.ranker.base_text, base)]
         for part in first.tolist():
             name, column, adds = docs.name(part), docs.column(part), float(shares[part])

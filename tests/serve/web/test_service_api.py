@@ -9,7 +9,7 @@ import pytest
 
 import rulerank as rr
 from prometheus_counts import counts
-from rulerank.serve.web.app import Limits
+from rulerank.serve.web.app import SCORES, Limits
 
 QUERY = "women rain jacket"
 
@@ -185,8 +185,8 @@ def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_
     assert answers == [200, 200]
 
 
-def test_metrics_count_requests_documents_and_refusals(ask, served_synthetic):
-    _, (ranker, _), rows = served_synthetic
+def test_metrics_count_requests_documents_scores_missing_values_and_refusals(ask, served_synthetic):
+    synthetic, (ranker, _), rows = served_synthetic
     client = ask(rr.Reranker(ranker))
     for _ in range(3):
         client.post("/rank", json={"documents": rows})
@@ -198,6 +198,14 @@ def test_metrics_count_requests_documents_and_refusals(ask, served_synthetic):
     assert found["rulerank_requests_total", "other", "404"] == 1
     assert found["rulerank_request_seconds_bucket", "+Inf", "/rank"] == 4
     assert found["rulerank_documents_scored_total",] == 60
+    scores, version = ranker.predict(synthetic[np.arange(20)]), rr.Reranker(ranker).version
+    for bound in SCORES:
+        assert found["rulerank_score_bucket", str(bound), version] == 3 * (scores <= bound).sum()
+    assert found["rulerank_score_count", version] == 60
+    missing = {name: 3 * sum(row["features"][name] is None for row in rows) for name in synthetic.feature_names}
+    assert any(missing.values())
+    for name, n in missing.items():
+        assert found.get(("rulerank_missing_values_total", name), 0) == n
     assert found["rulerank_requests_in_work",] == 1
     assert found["rulerank_model_info", rr.Reranker(ranker).version, "0"] == 1
     assert found["rulerank_model_since_seconds", "0"] <= time.time()

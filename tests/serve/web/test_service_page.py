@@ -41,12 +41,21 @@ def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, sch
     moved = [result for result in answer["results"] if result["rank"] != result["baseline_rank"]]
     assert window.page.locator("#model .moved:is(.up, .down)").count() == len(moved)
     assert not window.is_too_wide()
+    reasons = window.page.locator("#model .reasons li")
+    assert {"grams(title)", "price"} & {reasons.nth(place).get_attribute("title") for place in range(reasons.count())}
     if scheme == "light":
         window.shoot("service")  # docs/service.png
+    else:  # a phone shows one list at a time
+        assert not window.page.is_visible("#baseline")
+        window.page.click("#lists button:last-child")
+        assert window.page.is_visible("#baseline")
+        assert not window.page.is_visible("#model")
+        window.page.click("#lists button:first-child")
     size = "wide" if width > 600 else "phone"
     window.shoot(f"service-{size}-{scheme}", full_page=True)
     window.page.click("#model .result")
     window.page.wait_for_selector("#why[open][data-state=ready] table")
+    assert window.page.locator("#why-text li").count() == 0  # the table has all reasons
     assert not window.is_too_wide()
     check_sum(window)
     window.shoot(f"service-{size}-{scheme}-why")
@@ -84,6 +93,16 @@ def test_everything_can_be_done_with_the_keyboard(page, visit):
     window = ready(visit(f"{page.url}?q=zzzz"))  # an address holds the query
     assert window.page.input_value("#query") == "zzzz"
     window.page.wait_for_function("document.getElementById('summary').textContent.includes('No document')")
+
+
+def test_the_page_starts_with_example_queries(page, visit):
+    window = visit(page.url)
+    examples = window.page.locator("#examples a")
+    assert 1 < examples.count() <= 4
+    first = examples.first.inner_text()
+    examples.first.click()
+    window.page.wait_for_selector("#model .result")
+    assert ready(window).page.input_value("#query") == first
 
 
 def test_texts_are_shown_as_texts_whatever_they_hold(serve, visit):

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from msgspec import Meta, UnsetType
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -27,9 +28,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rulerank.serve.model_watch import WatchedReranker
-from rulerank.serve.reranker import Reranker
+from rulerank.serve.reranker import Ranking, Reranker
 from rulerank.serve.rows import Reason
 from rulerank.serve.web.ranking import Service, value_types
+from rulerank.text.text_features import TextFeatures
 from rulerank.web.endpoint import REFUSALS, Endpoint, describe, many, record, routes_of
 from rulerank.web.pages import Pages
 from rulerank.web.requests import RequestError, Schema
@@ -37,6 +39,7 @@ from rulerank.web.security import Guard, Tokens
 
 API = ("/rank", "/explain", "/search", "/healthz", "/metrics", "/openapi.json")
 BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds
+SCORES = (-10.0, -5.0, -3.0, -2.0, -1.5, -1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 N_THREADS = 4  # more would only wait for each other
 MOST_WAITING = 200  # requests; further ones are refused
 HERE = Path(__file__).parent
@@ -114,6 +117,10 @@ class Metrics:
         self.requests = Counter("rulerank_requests", "Requests answered.", ["route", "status"], registry=own)
         self.seconds = Histogram("rulerank_request_seconds", about, ["route"], buckets=BOUNDS, registry=own)
         self.documents = Counter("rulerank_documents_scored", "Documents scored.", registry=own)
+        about = "Scores of all ranked documents."
+        self.scores = Histogram("rulerank_score", about, ["version"], buckets=SCORES, registry=own)
+        about = "Ranked documents whose value of a feature is missing."
+        self.missing = Counter("rulerank_missing_values", about, ["feature"], registry=own)
         self.reloads = Counter("rulerank_model_reloads", "New models loaded, per worker.", registry=own)
         about = "New model files that could not be loaded, per worker."
         self.failed_reloads = Counter("rulerank_model_failed_reloads", about, registry=own)
@@ -138,6 +145,22 @@ class Metrics:
         self.since, self._version = time.time(), version
         self._info.labels(self.worker, version).set(1)
         self._since.labels(self.worker).set(self.since)
+
+    def record(self, ranking: Ranking) -> None:
+        """Count the documents of a ranking, their scores and their missing values."""
+        self.documents.inc(ranking.n_docs)
+        if not ranking:
+            return
+        rows, scores = ranking[0].rows, self.scores.labels(ranking.version)
+        for place, n in enumerate(
+            np.bincount(np.searchsorted(SCORES, rows.scores), minlength=len(SCORES) + 1).tolist()
+        ):
+            if n:  # with observe(), one score at a time, it would take a tenth of a request
+                scores._buckets[place].inc(n)
+        missing = np.isnan(rows.data.X).sum(axis=0)
+        for column in np.flatnonzero(missing).tolist():
+            if rows.data.feature_names[column] in rows.ranker.feature_names_:
+                self.missing.labels(rows.data.feature_names[column]).inc(int(missing[column]))
 
     def to_text(self) -> str:
         """Return all metrics in the text format of Prometheus."""
@@ -227,7 +250,7 @@ def create_app(
         metrics = Metrics()
         metrics.begin(0, reranker.version)
     limits = limits or Limits()
-    service = Service(reranker, metrics.documents.inc)
+    service = Service(reranker, metrics.record)
     began = time.time()
 
     def health() -> dict[str, Any]:
@@ -269,8 +292,9 @@ def create_app(
             texts=model.features is not None,
             baseline=baseline_of(model),
             method=type(model.ranker).__name__,
+            version=model.version,
             n_documents=service.n_documents,
-            most=limits.documents,
+            examples=[] if model.features is None else example_queries(model.features),
             example={
                 "documents": [{"id": doc, "features": dict.fromkeys(names, x)} for doc, x in (("a", 0.0), ("b", 1.0))]
             },
@@ -280,6 +304,13 @@ def create_app(
     app = Starlette(routes=[*routes, *PAGES.file_routes()], exception_handlers=PAGES.exception_handlers())
     tokens = None if token is None else Tokens(token)
     return CountedApp(Guard(app, tokens=tokens, refuse=PAGES.refuse, command="serve", api=API), metrics)
+
+
+def example_queries(features: TextFeatures, n: int = 4) -> list[str]:
+    """Return the first words of some documents of the index, from its beginning to its end."""
+    texts = next((own for role in ("title", "text") if (own := features.documents_.shown.get(role))), [])
+    known = [words for text in texts if (words := " ".join((text or "").split()[:3]))]
+    return list(dict.fromkeys(known[place] for place in np.linspace(0, len(known) - 1, min(n, len(known))).astype(int)))
 
 
 def baseline_of(model: Reranker) -> str:

@@ -138,10 +138,10 @@ class Service:
     def __init__(
         self,
         reranker: Reranker | WatchedReranker,
-        scored: Callable[[int], None] = lambda n_docs: None,  # called with the number of documents of each request
+        record: Callable[[Ranking], None] = lambda ranking: None,  # called with every ranking
     ) -> None:
         self.reranker = reranker
-        self.scored = scored
+        self.record = record
 
     @property
     def n_documents(self) -> int | None:
@@ -200,7 +200,6 @@ class Service:
             why = model.explain(query or "", doc, versus, docs, vectors=vectors)
         except DataError as error:
             raise _refusal(error, "doc" if docs is None else "documents") from None
-        self.scored(len(ids) or 1)
         lines = why.lines(MOST_LINES)
         return {"version": model.version, "lines": lines, "digits": why.digits, "explanation": why.to_dict()}
 
@@ -212,7 +211,7 @@ class Service:
             found = model.rank(query or "", docs, top, candidates=candidates, vectors=vectors)
         except DataError as error:
             raise _refusal(error, "query" if docs is None else "documents") from None
-        self.scored(found.n_docs)
+        self.record(found)
         return found
 
     def _check(self, model: Reranker, query: str | None, docs: Any) -> None:

@@ -6,7 +6,6 @@ import { summed, units } from "/static/sums.js";
 const main = byId("main");
 const texts = main.dataset.texts === "true";
 const TOP = 10;
-const SHOWN = 4; // contributions per document
 let asked = null; // the current request, for /explain
 let latest = 0; // answers to earlier requests are ignored
 
@@ -46,13 +45,13 @@ function nameOf(result) {
 }
 
 function reasonList(result) {
-  const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null).slice(0, SHOWN);
+  const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null);
   if (!strongest.length) return null;
   const rest = strongest.reduce((left, reason) => left - reason.adds, result.score);
-  const others = (result.reasons ?? []).find((reason) => reason.feature === null && reason.text.includes(" together"));
+  const others = result.reasons.slice(1).find((reason) => reason.feature === null);
   const parts = [...strongest, { adds: rest, text: others ? `base and ${others.text.replace(" together", "")}` : "base" }];
   const numbers = summed(parts.map((part) => part.adds), units(result.score, 3), 3);
-  const lines = parts.map((part, place) => element("li", {}, element("b", {}, numbers[place]), ` ${part.text}`));
+  const lines = parts.map((part, place) => element("li", { title: part.feature ?? "" }, element("b", {}, numbers[place]), ` ${part.text}`));
   return element("ul", { class: "reasons" }, ...lines);
 }
 
@@ -81,7 +80,19 @@ function draw(answer) {
   byId("summary").textContent = answer.results.length
     ? `${moved} of the top ${answer.results.length} changed rank versus the baseline; ${answer.n_docs} documents were ranked.`
     : "No document of the index matches the query.";
-  show(byId("rankings"), answer.results.length > 0);
+  showLists(answer.results.length > 0);
+}
+
+function showLists(some) {
+  show(byId("rankings"), some);
+  show(byId("lists"), some);
+}
+
+function chooseList(event) {
+  const chosen = event.target.dataset.list;
+  if (!chosen) return;
+  byId("rankings").dataset.list = chosen;
+  for (const button of byId("lists").children) button.setAttribute("aria-pressed", String(button.dataset.list === chosen));
 }
 
 function complain(message) {
@@ -118,7 +129,7 @@ async function rank(event) {
   } catch (error) {
     if (number !== latest) return;
     if (!(error instanceof Refused)) throw error;
-    show(byId("rankings"), false);
+    showLists(false);
     byId("summary").textContent = "";
     complain(error.message);
   } finally {
@@ -146,13 +157,12 @@ async function explain(result, below, versus) {
 
 function explained(answer) {
   const [first, ...lines] = answer.lines;
-  const found = [element("p", { class: "first" }, first)];
-  const sentences = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
+  const lead = element("p", { class: "first" }, first);
   const why = answer.explanation;
-  const start = why.kind === "versus" ? { feature: "", adds: why.base_difference, value: "base" }
-    : { feature: "", adds: why.base, value: why.base_text };
+  const start = why.kind === "versus" ? { name: "", adds: why.base_difference, value: "base" }
+    : { name: "", adds: why.base, value: why.base_text };
   const parts = [start, ...(why.features ?? [])].filter((part) => part.adds !== 0);
-  if (!parts.length) return lines.length ? [...found, sentences] : found;
+  if (!parts.length) return [lead, element("ul", {}, ...lines.map((line) => element("li", {}, line)))];
   const inUnits = (score) => units(score, answer.digits); // as in the first line
   const total = why.kind === "versus" ? inUnits(why.high.score) - inUnits(why.low.score) : inUnits(why.score);
   const numbers = summed(parts.map((part) => part.adds), total, answer.digits);
@@ -162,12 +172,10 @@ function explained(answer) {
     bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the content security policy forbids styles in markup
     const words = part.value === undefined ? `${part.high_value} versus ${part.low_value}`
       : [part.value, part.standing].filter(Boolean).join(", ");
-    return element("tr", {}, element("td", { class: "number" }, numbers[place]),
-      element("td", { class: "bar-cell" }, bar), element("td", {}, element("b", {}, part.feature), ` ${words}`));
+    return element("tr", {}, element("td", { class: "number" }, numbers[place]), element("td", { class: "bar-cell" }, bar),
+      element("td", {}, element("b", { title: part.feature ?? "" }, part.name), ` ${words}`));
   });
-  found.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows))));
-  if (lines.length) found.push(sentences);
-  return found;
+  return [lead, element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows)))];
 }
 
 function step(by) {
@@ -190,6 +198,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 byId("ask").addEventListener("submit", rank);
+byId("lists").addEventListener("click", chooseList);
 byId("why-close").addEventListener("click", () => byId("why").close());
 const first = new URLSearchParams(location.search).get("q");
 if (texts && first) {
