@@ -63,14 +63,11 @@ class Result:
         return self.rows.reasons(self.place)
 
     def top_reasons(self, n: int = 3) -> tuple[Reason, ...]:
-        """Return the base, the n strongest contributions, and the sum of all others: they sum to the score.
-
-        More than n are returned where the others together would be the largest.
-        """
+        """Return the base, the n strongest contributions, and the sum of all others: they sum to the score."""
         return self.rows.reasons(self.place, n)
 
     def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
-        """Return plain values; n_reasons as in `top_reasons`, 0: none, None: all."""
+        """Return plain values; n_reasons: 0: none, None: all, else at least so many, until the rest is not the largest."""
         found: dict[str, Any] = {
             "id": self.id,
             "score": self.score,
@@ -80,7 +77,7 @@ class Result:
         if features:
             found["features"] = self.features
         if n_reasons != 0:
-            found["reasons"] = [reason.to_dict() for reason in self.rows.reasons(self.place, n_reasons)]
+            found["reasons"] = [reason.to_dict() for reason in self.rows.reasons(self.place, n_reasons, at_least=True)]
         return found
 
 

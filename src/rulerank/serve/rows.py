@@ -95,11 +95,11 @@ class FeatureRows:
                 found[name] = value
         return found
 
-    def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
+    def reasons(self, row: int, n: int | None = None, *, at_least: bool = False) -> tuple[Reason, ...]:
         """Return the contributions to a score: the base, the n strongest, then the sum of the others.
 
-        There are more than n where the others together would be the largest. Empty for rankers without contributions.
-        Features that are equal in all documents come last.
+        at_least: more than n where the others together would be the largest.
+        Empty for rankers without contributions. Features that are equal in all documents come last.
         """
         docs = self.explained
         try:
@@ -109,7 +109,9 @@ class FeatureRows:
         there = np.flatnonzero(shares)
         strongest = there[np.lexsort((-np.abs(shares[there]), ~docs.varies[there]))]
         n = strongest.size if n is None else n
-        while 0 < n < strongest.size and abs(shares[strongest[n:]].sum()) > np.abs(shares[strongest[:n]]).max():
+        while (
+            at_least and n < strongest.size and abs(shares[strongest[n:]].sum()) > np.abs(shares[strongest[:n]]).max()
+        ):
             n += 1
         first, rest = strongest[:n], strongest[n:]
         values, found = self.values(row), [Reason(None, self.ranker.base_text, base)]
