@@ -67,7 +67,7 @@ class Result:
         return self.rows.reasons(self.place, n)
 
     def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
-        """Return plain values; n_reasons: 0: none, None: all, else at least so many, until the rest is not the largest."""
+        """Return plain values; n_reasons: 0: none, None: all, or so many and more until the rest is not the largest."""
         found: dict[str, Any] = {
             "id": self.id,
             "score": self.score,
