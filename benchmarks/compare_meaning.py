@@ -1,33 +1,40 @@
-"""What similarity in meaning adds: the table of docs/text-features.md, and the speed of embedding and searching.
+"""What similarity in meaning adds: the tables of docs/text-features.md, and the speed of embedding and searching.
 
-    RULERANK_TEXTS=FOLDER python benchmarks/compare_meaning.py [--embed static,lsa] [--sets cranfield,cisi] [--auto]
+    RULERANK_TEXTS=FOLDER python benchmarks/compare_meaning.py [--embed static,lsa] [--sets cranfield,cisi,movies]
+    RULERANK_TEXTS=FOLDER python benchmarks/compare_meaning.py --few-labels [--embed static]
     python benchmarks/compare_meaning.py --speed [--docs 100000]
 
-NDCG@10 on five half splits by query; gains are means over queries (of a query's splits) with their paired standard
-errors. cranfield and cisi: the best 100 documents by BM25 or by both (hybrid). movies: 1,500 queries, the judged
-documents. "trained" is QueryIntercepts on z-scores with l2 = 100, or with --auto what `rulerank train` selects, which
-takes an hour. sentence-transformers:FOLDER takes MiniLM where that library is installed; vectors of documents are kept
-in the folder build/.
+NDCG@10 on five half splits by query; "trained" is what `rulerank train` selects. Gains are means over queries (of a
+query's splits) with their paired standard errors. cranfield and cisi: the best 100 documents by BM25 or by both
+(hybrid); others are not relevant. movies: 1,500 queries, the judged documents, or those among the best 100. MiniLM is
+onnx:FOLDER with the folder that `bert_to_onnx.py` makes. Vectors, and what each split gave, are kept in build/meaning.
+--few-labels: what 50, 100 and 400 labels change on the fused baseline, 20 splits, by benchmarks/few_labels.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import rulerank as rr
 from bench_text_features import synthetic
+from few_labels import SIZES, by_library, print_gains
 from rulerank._util.parameters import Array
 from rulerank.baseline import find_baseline
 
-FUSED = "bm25(all) + meaning(all)"
+BM25, DENSE = "bm25(all)", "meaning(all)"
+FUSED = f"{BM25} + {DENSE}"
+BUILD = Path("build/meaning")
 N_QUERIES = 1500  # of movies
+N_SPLITS = 5
 
 
 def read(folder: Path) -> tuple[rr.Documents, rr.Queries, rr.Qrels]:
@@ -46,64 +53,76 @@ def read(folder: Path) -> tuple[rr.Documents, rr.Queries, rr.Qrels]:
     )
 
 
+def graded(folder: Path, candidates: str, embed: str) -> rr.Dataset:
+    """Return the candidates of a collection's queries with their grades."""
+    documents, queries, qrels = read(folder)
+    way = "bm25" if candidates == "judged" else candidates
+    BUILD.mkdir(parents=True, exist_ok=True)
+    features = rr.TextFeatures(embed=embed, candidates=way).fit(documents, BUILD / f"{folder.name}-{short(embed)}")
+    top = 0 if candidates == "judged" else 100
+    unjudged = "skip" if folder.name == "movies" else 0
+    data = features.dataset(queries, qrels, top=top, unjudged=unjudged, judged_extra=False)
+    return data[np.isin(data.qid, qrels.qid)].labelled(unjudged)
+
+
+def short(embed: str) -> str:
+    return Path(embed.partition(":")[2] or embed).name
+
+
 def by_query(test: rr.Dataset, scores: Array) -> dict[str, float]:
-    found = rr.evaluate(test, scores, measures="NDCG@10")
-    return dict(zip(map(str, found.queries), found.values[0].tolist(), strict=True))
+    measured = rr.evaluate(test, scores, measures="NDCG@10")
+    return dict(zip(map(str, measured.queries), measured.values[0].tolist(), strict=True))
 
 
-def trained(train: rr.Dataset, test: rr.Dataset, auto: bool) -> Array:
-    ranker = rr.QueryIntercepts(missing="mean", normalize="zscore", l2=100.0)
-    return (rr.select(train).ranker if auto else ranker.fit(train)).predict(test)
-
-
-def rows_of(data: rr.Dataset, auto: bool) -> dict[str, list[dict[str, float]]]:
-    """Return NDCG@10 by query of each way to rank, split by split."""
-    names = [name for name in data.feature_names if name != "meaning(all)"]
+def ways(data: rr.Dataset, seed: int) -> dict[str, dict[str, float]]:
+    """Return NDCG@10 by query of each way to rank the test half of a split."""
+    names = [name for name in data.feature_names if name != DENSE]
     columns = [data.feature_names.index(name) for name in names]
-    plain = rr.Dataset(data.X[:, columns], data.y, data.qid, data.docid, names, base=data.base)
+    plain = replace(data, X=data.X[:, columns], feature_names=tuple(names))
     ids = np.unique(data.qid)
-    rows: dict[str, list[dict[str, float]]] = {}
-    for seed in range(5):
-        half = np.isin(data.qid, np.random.default_rng(seed).permutation(ids)[: len(ids) // 2])
-        test = data[~half]
-        for name in ("bm25(all)", "meaning(all)", FUSED):
-            ranked = find_baseline(data.feature_names, name).scores(test)
-            rows.setdefault(name, []).append(by_query(test, ranked))
-        rows.setdefault("trained without", []).append(by_query(test, trained(plain[half], plain[~half], auto)))
-        rows.setdefault("trained with", []).append(by_query(test, trained(data[half], test, auto)))
-    return rows
+    half = np.isin(data.qid, np.random.default_rng(seed).permutation(ids)[: len(ids) // 2])
+    test = data[~half]
+    ranked = {name: find_baseline(data.feature_names, name).scores(test) for name in (BM25, DENSE, FUSED)}
+    ranked["without"] = rr.select(plain[half]).ranker.predict(plain[~half])
+    ranked["with"] = rr.select(data[half]).ranker.predict(test)
+    return {name: by_query(test, scores) for name, scores in ranked.items()}
 
 
-def gain(ones: list[dict[str, float]], others: list[dict[str, float]]) -> str:
+def gain(splits: list[dict[str, dict[str, float]]], new: str, old: str) -> str:
     """Return the mean difference and its standard error over queries."""
-    found: dict[str, list[float]] = {}
-    for one, other in zip(ones, others, strict=True):
-        for query, value in one.items():
-            found.setdefault(query, []).append(value - other[query])
-    means = np.array([np.mean(values) for values in found.values()])
+    differences: dict[str, list[float]] = {}
+    for split in splits:
+        for query, value in split[new].items():
+            differences.setdefault(query, []).append(value - split[old][query])
+    means = np.array([np.mean(values) for values in differences.values()])
     return f"{means.mean():+.3f} ± {means.std(ddof=1) / np.sqrt(means.size):.3f}"
 
 
-def quality(folder: Path, names: list[str], embedders: list[str], auto: bool) -> None:
-    Path("build").mkdir(exist_ok=True)
+def quality(folder: Path, names: list[str], embedders: list[str]) -> None:
     heads = ("BM25", "dense", "fused, no labels", "trained without", "trained with", "gain, fused", "gain, trained")
     print(f"| set, candidates, embedder | {' | '.join(heads)} |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name in names:
-        documents, queries, qrels = read(folder / name)
+        for candidates in ("bm25", "hybrid") if name != "movies" else ("judged", "bm25", "hybrid"):
+            for embed in embedders:
+                kept = BUILD / f"{name}-{candidates}-{short(embed)}.json"
+                if not kept.exists():
+                    data = graded(folder / name, candidates, embed)
+                    kept.write_text(json.dumps([ways(data, seed) for seed in range(N_SPLITS)]))
+                splits = json.loads(kept.read_text())
+                means = [np.mean([value for split in splits for value in split[way].values()]) for way in splits[0]]
+                shown = " | ".join(f"{value:.3f}" for value in means)
+                gains = f"{gain(splits, FUSED, BM25)} | {gain(splits, 'with', 'without')}"
+                print(f"| {name}, {candidates}, {short(embed)} | {shown} | {gains} |", flush=True)
+
+
+def few_labels(folder: Path, names: list[str], embedders: list[str]) -> None:
+    SIZES[:] = [50, 100, 400]
+    for name in names:
         for embed in embedders:
-            for candidates in ("bm25", "hybrid") if name != "movies" else ("bm25",):
-                cache = f"build/{name}-{embed.rpartition('/')[2]}.vectors"
-                features = rr.TextFeatures(embed=embed, candidates=candidates).fit(documents, cache)
-                top = 0 if name == "movies" else 100
-                data = features.dataset(queries, qrels, top=top, unjudged=0, judged_extra=False)
-                data = data[np.isin(data.qid, qrels.qid)]
-                rows = rows_of(data, auto)
-                figures = [np.mean([value for one in own for value in one.values()]) for own in rows.values()]
-                shown = " | ".join(f"{value:.3f}" for value in figures)
-                where = "judged" if name == "movies" else candidates
-                last = gain(rows[FUSED], rows["bm25(all)"]), gain(rows["trained with"], rows["trained without"])
-                print(f"| {name}, {where}, {embed.rpartition('/')[2]} | {shown} | {' | '.join(last)} |", flush=True)
+            data = graded(folder / name, "judged" if name == "movies" else "bm25", embed)
+            print(f"{name}, {short(embed)}: {data!r}", flush=True)
+            print_gains(data, find_baseline(data.feature_names, FUSED), 20, by_library)
 
 
 def speed(n_docs: int) -> None:
@@ -139,14 +158,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--embed", default="static,lsa")
     parser.add_argument("--sets", default="cranfield,cisi,movies")
-    parser.add_argument("--auto", action="store_true")
+    parser.add_argument("--few-labels", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--docs", type=int, default=100_000)
     given = parser.parse_args()
     if given.speed:
         speed(given.docs)
     else:
-        quality(Path(os.environ["RULERANK_TEXTS"]), given.sets.split(","), given.embed.split(","), given.auto)
+        table = few_labels if given.few_labels else quality
+        table(Path(os.environ["RULERANK_TEXTS"]), given.sets.split(","), given.embed.split(","))
 
 
 if __name__ == "__main__":
