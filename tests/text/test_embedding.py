@@ -168,7 +168,7 @@ def test_lsa_is_the_projection_of_tf_idf():
     )
     lsa = features.collection_.meaning.embedder
     assert isinstance(lsa, Lsa)
-    numbers, idf = features.collection_.vocabulary, features.collection_.idf
+    numbers, idf = features.collection_.vocabulary, features.collection_.weighting.idf
     row = np.zeros(len(numbers))
     row[numbers["a"]], row[numbers["b"]] = (1 + np.log(2)) * idf[numbers["a"]], idf[numbers["b"]]
     wanted = (row / np.linalg.norm(row))[lsa.kept] @ lsa.rows

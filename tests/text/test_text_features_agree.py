@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain import text_features as plain
+from rulerank.errors import DataError
+from rulerank.text.text_features import pack_strings
 
 WORDS = ["milk", "fresh", "x", "2", "sugar", "red", "box"]
 
@@ -134,7 +136,9 @@ def test_a_feature_is_the_same_bits_alone_in_a_batch_and_on_any_number_of_thread
         assert features.for_query(query, [as_dict]).X.tobytes() == bits
 
 
-def test_the_saved_file_gives_the_same_bits(tmp_path):
+@pytest.fixture(scope="module")
+def rich():
+    """Return features of documents with every kind of field, embedded."""
     rng = np.random.default_rng(0)
     docs = [
         (list(rng.choice(WORDS, 4)), [list(rng.choice(WORDS, 3)) for _ in range(rng.integers(1, 4))]) for _ in range(60)
@@ -146,12 +150,70 @@ def test_the_saved_file_gives_the_same_bits(tmp_path):
         "day": [f"2024-01-{i % 28 + 1:02d}" for i in range(60)],
         "made": [1990 + i % 30 for i in range(60)],
     }
-    features = rr.TextFeatures(features="all").fit(rr.Documents(texts.ids, fields))
-    features.save(tmp_path / "text.rulerank")
-    data = features.for_query("fresh milk 1995", vectors={"vector": [1, 2, 3, 4]}, top=30)
+    return rr.TextFeatures(features="all", embed="lsa").fit(rr.Documents(texts.ids, fields))
+
+
+def test_the_saved_file_gives_the_same_bits(rich, tmp_path):
+    rich.save(tmp_path / "text.rulerank")
+    data = rich.for_query("fresh milk 1995", vectors={"vector": [1, 2, 3, 4]}, top=30)
     assert (len(data), data.categories) == (30, {"brand": ("lg", "sony")})
     again = rr.load(tmp_path / "text.rulerank")
     found = again.for_query("fresh milk 1995", vectors={"vector": [1, 2, 3, 4]}, top=30)
     assert (found.X.tobytes(), found.docid.tolist()) == (data.X.tobytes(), data.docid.tolist())
     again.save(tmp_path / "again.rulerank")
     assert (tmp_path / "again.rulerank").read_bytes() == (tmp_path / "text.rulerank").read_bytes()
+
+
+def change(part, **values):
+    """Return what changes arrays of a saved state; a function is called with what is there."""
+
+    def apply(state):
+        place = state[part]
+        for name, value in values.items():
+            place[name] = value(place[name]) if callable(value) else value
+
+    return apply
+
+
+def first(edit):
+    """Return what edits the array of the first entry of a list of [name, array] pairs."""
+    return lambda pairs: [[pairs[0][0], *map(edit, pairs[0][1:])], *pairs[1:]]
+
+
+@pytest.mark.parametrize(
+    ("apply", "message"),
+    [
+        (change("documents", tokens=lambda tokens: tokens + 1000), "the index has words that its vocabulary lacks"),
+        (change("documents", starts=lambda starts: -starts), "the words of the documents do not lie in a row"),
+        (change("documents", lengths=lambda own: own.astype(float)), r"its lengths must be int32 .*: got float64 \["),
+        (change("documents", norms=lambda norms: norms * np.nan), "its norms must be finite numbers"),
+        (change("documents", letters=first(lambda own: own[::-1])), "the letters of the documents do not lie in a row"),
+        (change("documents", letters=first(lambda own: own[1:])), r"its letters of .* must be int64 \[61\]: got .*60"),
+        (change("documents", columns=first(lambda own: own[1:])), r"its column 'price' must be float64 \[60\]: got"),
+        (change("documents", columns=lambda pairs: pairs[1:]), "its columns do not fit its fields"),
+        (change("documents", vectors=first(lambda own: own[1:])), "its vectors 'vector' must be float32"),
+        (change("documents", meanings=first(lambda own: own[1:])), "its embeddings 'title' must be float16"),
+        (
+            change("documents", shown=lambda own: [[own[0][0], own[0][1] | {"ends": own[0][1]["ends"][::-1]}]]),
+            "its texts do not lie in a row",
+        ),
+        (change("documents", shown=lambda own: [[own[0][0], pack_strings(["a"])]]), "its texts are of another number"),
+        (change("collection", idf=lambda idf: idf * np.inf), "its idf must be finite numbers"),
+        (
+            change("collection", fields=lambda own: [["title", "novel", 1.0], *own[1:]]),
+            "a field has a kind that is not",
+        ),
+        (change("collection", vocabulary=lambda _: pack_strings(["a", "a"])), "its words do not differ"),
+        (change("collection", kinds=[]), "its categories or vectors do not fit its fields"),
+        (change("collection", meaning=lambda own: own | {"probe": own["probe"][:2]}), "its embedder is not described"),
+        (
+            change("collection", meaning=lambda own: own | {"kept": own["kept"] + 1000}),
+            "the vectors of its words do not",
+        ),
+    ],
+)
+def test_a_file_that_would_let_loops_read_beyond_their_arrays_is_refused(rich, apply, message):
+    state = rich.to_state()
+    apply(state)
+    with pytest.raises(DataError, match=message):
+        rr.TextFeatures.from_state(state)

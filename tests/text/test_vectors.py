@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.errors import DataError, EmbeddingError, ModelFileError
+from rulerank.errors import DataError, EmbeddingError
 from rulerank.text import vectors
-from rulerank.text.vectors import Meaning, VectorCache, alike, fused, highest, nearest, read_vectors, unit
+from rulerank.text.candidates import fused, highest, nearest
+from rulerank.text.vectors import Meaning, VectorCache, alike, read_vectors, unit
 from rulerank.web.endpoint import Endpoint
 
 DOCUMENTS = rr.Documents(
@@ -168,24 +169,6 @@ def test_a_file_that_is_no_cache_stays(embedder, tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_model_file_with_other_vectors_is_refused(embedder, tmp_path):
-    features = fitted()
-    features.documents_.meanings["all"] = features.documents_.meanings["all"][:-1]
-    features.save(tmp_path / "text.rulerank")
-    with pytest.raises(ModelFileError, match="its embeddings 'all' do not have one row per document"):
-        rr.load(tmp_path / "text.rulerank")
-    features = fitted()
-    features.collection_.meaning.probe = features.collection_.meaning.probe[:2]
-    features.save(tmp_path / "text.rulerank")
-    with pytest.raises(ModelFileError, match="its embedder is not described"):
-        rr.load(tmp_path / "text.rulerank")
-    features = rr.TextFeatures(KINDS, language="none", embed="lsa").fit(DOCUMENTS)
-    features.collection_.meaning.embedder.kept += 1000
-    features.save(tmp_path / "text.rulerank")
-    with pytest.raises(ModelFileError, match="the vectors of its words do not fit its words"):
-        rr.load(tmp_path / "text.rulerank")
-
-
 def test_dense_candidates_need_no_common_word(embedder):
     assert fitted().for_query("banana car").docid.tolist() == ["car", "salad"]
     assert fitted(candidates="dense").for_query("automobile", top=2).docid.tolist() == ["auto", "car"]
@@ -215,16 +198,17 @@ def test_nearest_is_the_order_of_all_cosines(n_docs, n_queries, top, seed):
     rng = np.random.default_rng(seed)
     rows = unit(rng.integers(1, 4, (n_docs, 3)).astype(np.float32)).astype(np.float32)
     queries = unit(rng.integers(-2, 3, (n_queries, 3)).astype(np.float32)).astype(np.float32)
-    for query, found in zip(queries, nearest(rows, queries, top, 1), strict=True):
+    for query, found in zip(queries, nearest(np.arange(n_docs), rows, queries, top, 1), strict=True):
         there = range(n_docs) if query.any() else []
         wanted = sorted((round(float(rows[doc] @ query), 4) for doc in there), reverse=True)[:top]
         assert [round(float(rows[doc] @ query), 4) for doc in found] == wanted
 
 
-@given(st.lists(st.integers(0, 5), max_size=20), st.integers(0, 8))
-def test_highest_is_a_stable_sort(scores, top):
-    wanted = sorted(range(len(scores)), key=lambda place: -scores[place])[:top]
-    assert highest(np.array(scores, dtype=float), top).tolist() == wanted
+@given(st.lists(st.integers(0, 5), max_size=20), st.integers(0, 8), st.randoms())
+def test_highest_sorts_by_score_and_then_by_document(scores, top, random):
+    docs = random.sample(range(99), len(scores))
+    wanted = [doc for _, doc in sorted((-score, doc) for score, doc in zip(scores, docs, strict=True))][:top]
+    assert highest(np.array(docs, dtype=int), np.array(scores, dtype=float), top).tolist() == wanted
 
 
 def test_fusion_is_by_reciprocal_ranks():

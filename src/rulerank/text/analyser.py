@@ -39,21 +39,30 @@ def letters(texts: Sequence[str | list[str] | None]) -> tuple[Array, Array]:
         for text in texts
     ]
     codes = np.frombuffer("".join(squeezed).encode("utf-32-le"), dtype="<u4").astype(np.uint32)
-    starts = np.zeros(len(squeezed) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in squeezed], out=starts[1:])
-    return codes, starts
+    return codes, starts_of(squeezed)
 
 
 def grams(texts: Sequence[str]) -> tuple[Array, Array]:
     """Return the distinct 3-grams of queries, sorted, one query after the other, and where each starts."""
     codes, starts = letters(texts)
-    parts, ends = [], [0]
-    for begin, end in itertools.pairwise(starts):
-        own = np.empty(end - begin, dtype=np.int64)
-        fill_grams(codes, begin, end, own)
-        parts.append(np.unique(own))
-        ends.append(ends[-1] + parts[-1].size)
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64), np.array(ends, dtype=np.int64)
+    parts = [np.empty(end - begin, dtype=np.int64) for begin, end in itertools.pairwise(starts)]
+    for part, begin in zip(parts, starts, strict=False):
+        fill_grams(codes, begin, begin + part.size, part)
+    return in_a_row([np.unique(part) for part in parts], np.int64)
+
+
+def in_a_row(parts: Sequence[Sequence[Any] | Array], dtype: Any) -> tuple[Array, Array]:
+    """Return all values one after the other, and where each part starts (and ends).
+
+    >>> [one.tolist() for one in in_a_row([[7, 8], [], [9]], np.int32)]
+    [[7, 8, 9], [0, 2, 2, 3]]
+    """
+    return np.fromiter(itertools.chain.from_iterable(parts), dtype=dtype), starts_of(parts)
+
+
+def starts_of(parts: Sequence[Any]) -> Array:
+    """Return where each part starts when they lie in a row, and where the last ends."""
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)
 
 
 UNKNOWN = -2  # a word that no document of the index has

@@ -1,12 +1,5 @@
-"""Which pairs of a query and a document to look at: the best by BM25 over all fields, judged ones, or those listed.
-
-The inverted index is made when it is first asked. Its loops check nothing:
-
-post_starts  int64[n_words + 1]   where the documents of each word start in post_docs
-post_docs    int32[n_postings]    documents, in their order
-post_tf      float32[n_postings]  how often the word is in the document, weighted by field
-damp         float64[n_docs]      k1 (1 - b + b length / mean length)
-terms, weights, counts            of the query, as in `kernels.py`
+"""Which pairs of a query and a document to look at: the best by BM25 over all fields, the nearest by their vectors,
+both, judged ones, or those listed. The inverted index is made when it is first asked; its loops check nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +17,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.io.texts import Pairs
 from rulerank.io.trec import Qrels
-from rulerank.text.index import Collection, Forward
-from rulerank.text.matching import QueryWords
+from rulerank.text.kernels import Forward, QueryWords, Weighting, count_documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,60 +121,28 @@ def _with_judged(found: Sequence[Array], judged: Mapping[int, Sequence[int]]) ->
 
 
 class InvertedIndex(NamedTuple):
-    """The documents of each word, in the layout of the loops below."""
+    """The documents of each word."""
 
-    post_starts: Array
-    post_docs: Array
-    post_tf: Array
-    damp: Array
+    starts: Array  # int64[n_words + 1]: where the documents of each word start
+    docs: Array  # int32[n_postings]: documents, in their order
+    tf: Array  # float32[n_postings]: how often the word is in the document, weighted by field
+    damp: Array  # float64[n_docs]: k1 (1 - b + b length / mean length)
 
 
-def inverted_index(forward: Forward, known: Collection) -> InvertedIndex:
+def inverted_index(forward: Forward, weighting: Weighting) -> InvertedIndex:
     """Return the postings of all words that count in some field."""
-    n_words, field_weights, k1, b = known.idf.size - 1, known.field_weights, known.k1, known.b
-    starts = np.zeros(n_words + 1, dtype=np.int64)
-    count_postings(forward.tokens, forward.starts, np.full(n_words, -1, dtype=np.int64), starts)
+    idf, mean_lengths, field_weights, k1, b = weighting
+    starts = np.zeros(idf.size, dtype=np.int64)
+    count_documents(forward.tokens, forward.starts, np.full(idf.size - 1, -1, dtype=np.int64), starts[1:])
     np.cumsum(starts, out=starts)
     docs = np.empty(starts[-1], dtype=np.int32)
     tf = np.zeros(starts[-1], dtype=np.float32)
-    seen, free = np.full(n_words, -1, dtype=np.int64), starts[:-1].copy()
+    seen, free = np.full(idf.size - 1, -1, dtype=np.int64), starts[:-1].copy()
     fill_postings(forward.tokens, forward.starts, field_weights, seen, free, docs, tf)
-    length = np.zeros(forward.n_docs)
+    length = np.zeros(forward.lengths.shape[1])
     for weight, lengths in zip(field_weights, forward.lengths, strict=True):  # in the order of the features' sum
         length += weight * lengths
-    return InvertedIndex(starts, docs, tf, k1 * (1.0 - b + b * length / known.mean_lengths[-1]))
-
-
-def best_documents(index: InvertedIndex, words: QueryWords, top: int, n_jobs: int | None) -> list[Array]:
-    """Return, for each query, its best documents, best first; equal ones in the order of the index."""
-    n_queries = words.term_starts.size - 1
-    found: list[Array] = [np.empty(0, dtype=np.int64)] * n_queries
-    n_docs = index.damp.size
-
-    def work(start: int, stop: int) -> None:
-        scores, touched = np.zeros(n_docs), np.empty(n_docs, dtype=np.int32)
-        docs, best = np.empty(min(top, n_docs), dtype=np.int64), np.empty(min(top, n_docs))
-        for query in range(start, stop):
-            own = words.one(query)
-            n = top_documents(
-                *index, words.terms[own], words.weights[own], words.counts[own], scores, touched, docs, best
-            )
-            found[query] = docs[:n].copy()
-
-    in_blocks(work, n_queries, n_jobs, min_block=16)
-    return found
-
-
-@compiled
-def count_postings(tokens: Array, starts: Array, seen: Array, out: Array) -> None:
-    """Add to out[word + 1] the number of documents that have it; seen: int64[n_words] of -1."""
-    for doc in range(starts.shape[1] - 1):
-        for part in range(starts.shape[0]):
-            for i in range(starts[part, doc], starts[part, doc + 1]):
-                word = tokens[i]
-                if word >= 0 and seen[word] != doc:
-                    seen[word] = doc
-                    out[word + 1] += 1
+    return InvertedIndex(starts, docs, tf, k1 * (1.0 - b + b * length / mean_lengths[-1]))
 
 
 @compiled
@@ -203,78 +163,81 @@ def fill_postings(
                 post_tf[free[word] - 1] += field_weights[part]
 
 
-@compiled
-def top_documents(
-    post_starts: Array,
-    post_docs: Array,
-    post_tf: Array,
-    damp: Array,
-    terms: Array,
-    weights: Array,
-    counts: Array,
-    scores: Array,
-    touched: Array,
-    out_docs: Array,
-    out_scores: Array,
-) -> int:
-    """Write the best documents, best first and equal ones in their order; return how many there are.
+def best_documents(index: InvertedIndex, words: QueryWords, top: int, n_jobs: int | None) -> list[Array]:
+    """Return, for each query, its best documents by BM25, best first; equal ones in the order of the index."""
+    n_queries, n_docs = words.term_starts.size - 1, index.damp.size
+    best: list[Array] = [np.empty(0, dtype=np.int64)] * n_queries
 
-    scores: float64[n_docs] of zeros, which they are again in the end; touched: int32[n_docs].
-    """
+    def work(start: int, stop: int) -> None:
+        scores, touched = np.zeros(n_docs), np.empty(n_docs, dtype=np.int64)
+        for query in range(start, stop):
+            docs = touched[: add_scores(index, words, query, scores, touched)]
+            best[query] = highest(docs, scores[docs], top)
+            scores[docs] = 0.0
+
+    in_blocks(work, n_queries, n_jobs, min_block=16)
+    return best
+
+
+@compiled
+def add_scores(index: InvertedIndex, words: QueryWords, query: int, scores: Array, touched: Array) -> int:
+    """Add BM25 to the scores of documents, all 0 before; return how many are not 0 any more: the first of touched."""
     n_touched = 0
-    for t in range(terms.size):
-        if terms[t] < 0 or weights[t] <= 0:
+    for t in range(words.term_starts[query], words.term_starts[query + 1]):
+        word, weight = words.terms[t], words.counts[t] * words.weights[t]
+        if word < 0 or weight <= 0:
             continue
-        for i in range(post_starts[terms[t]], post_starts[terms[t] + 1]):
-            doc, tf = post_docs[i], np.float64(post_tf[i])
+        for i in range(index.starts[word], index.starts[word + 1]):
+            doc, tf = index.docs[i], np.float64(index.tf[i])
             if tf <= 0.0:  # only in fields of weight 0
                 continue
             if scores[doc] == 0.0:
                 touched[n_touched] = doc
                 n_touched += 1
-            scores[doc] += counts[t] * weights[t] * tf / (tf + damp[doc])
-    n_kept = 0  # out is a heap with the worst document first
-    for i in range(n_touched):
-        doc = touched[i]
-        score = scores[doc]
-        scores[doc] = 0.0
-        if n_kept < out_docs.size:
-            place = n_kept
-            n_kept += 1
-            while place > 0:
-                parent = (place - 1) // 2
-                if not _worse(score, doc, out_scores[parent], out_docs[parent]):
-                    break
-                out_scores[place], out_docs[place] = out_scores[parent], out_docs[parent]
-                place = parent
-            out_scores[place], out_docs[place] = score, doc
-        elif _worse(out_scores[0], out_docs[0], score, doc):
-            _sift(out_scores, out_docs, n_kept, score, doc)
-    for n_left in range(n_kept - 1, 0, -1):  # take out the worst, and put it at the end
-        score, doc = out_scores[n_left], out_docs[n_left]
-        worst_score, worst_doc = out_scores[0], out_docs[0]
-        _sift(out_scores, out_docs, n_left, score, doc)
-        out_scores[n_left], out_docs[n_left] = worst_score, worst_doc
-    return n_kept
+            scores[doc] += weight * tf / (tf + index.damp[doc])
+    return n_touched
 
 
-@compiled
-def _worse(score: float, doc: int, other_score: float, other_doc: int) -> bool:
-    return score < other_score or (score == other_score and doc > other_doc)
+def highest(docs: Array, scores: Array, top: int) -> Array:
+    """Return the documents of the highest scores, best first; equal ones in their order.
+
+    >>> highest(np.array([4, 7, 2, 5]), np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [5, 7, 2]
+    """
+    if 0 < top < docs.size:
+        kept = scores >= np.partition(scores, docs.size - top)[docs.size - top]
+        docs, scores = docs[kept], scores[kept]
+    return docs[np.lexsort((docs, -scores))[:top]]
 
 
-@compiled
-def _sift(scores: Array, docs: Array, n_kept: int, score: float, doc: int) -> None:
-    """Put a document at the place of the heap's first one, and let it sink."""
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= n_kept:
-            break
-        if child + 1 < n_kept and _worse(scores[child + 1], docs[child + 1], scores[child], docs[child]):
-            child += 1
-        if not _worse(scores[child], docs[child], score, doc):
-            break
-        scores[place], docs[place] = scores[child], docs[child]
-        place = child
-    scores[place], docs[place] = score, doc
+def nearest(docs: Array, rows: Array, queries: Array, top: int, n_jobs: int | None) -> list[Array]:
+    """Return, for each query, the documents with the highest cosine, best first and equal ones in their order.
+
+    rows: the vectors of docs, float32 of unit length; queries: the same, or zeros for none, which find nothing. The
+    search is exact: blocks of matrix products.
+    """
+    best: list[Array] = [np.empty(0, dtype=np.int64)] * len(queries)
+    step = max(1, 2**24 // max(1, len(rows)))  # queries at once, so that the scores take 64 MB
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, step):
+            own = queries[first : min(stop, first + step)]
+            for place, scores in enumerate(own @ rows.T if len(own) > 1 else (rows @ own[0])[None], start=first):
+                if queries[place].any():
+                    best[place] = highest(docs, scores, top)
+
+    in_blocks(work, len(queries), n_jobs, min_block=step)
+    return best
+
+
+def fused(first: Array, second: Array, top: int, k: int = 60) -> Array:
+    """Return the best documents of two lists by reciprocal rank fusion, best first.
+
+    >>> fused(np.array([7, 8]), np.array([8, 9]), 2).tolist()
+    [8, 7]
+    """
+    docs = np.unique(np.concatenate((first, second)))
+    scores = np.zeros(docs.size)
+    for ranked in (first, second):
+        scores[np.searchsorted(docs, ranked)] += 1.0 / (k + 1 + np.arange(ranked.size))
+    return highest(docs, scores, top)

@@ -12,78 +12,52 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.text.analyser import Analyser, Words, letters
 from rulerank.text.fields import Feature, Field, as_codes, as_numbers, as_texts, as_vectors
-from rulerank.text.kernels import count_documents, vector_norms
+from rulerank.text.kernels import Forward, Weighting, count_documents, vector_norms
 from rulerank.text.vectors import Meaning, VectorCache, embedded_fields
 
 Values = Mapping[str, Sequence[Any]]  # field: one value per document
 
 
-@dataclass(frozen=True, eq=False)
-class Forward:
-    """Words of documents in the layout of `kernels.py`."""
-
-    tokens: Array
-    starts: Array
-    lengths: Array
-
-    @property
-    def n_docs(self) -> int:
-        return self.starts.shape[1] - 1
-
-    def check(self, n_words: int) -> None:
-        """Refuse what would let a loop read beyond its arrays: a file may hold anything."""
-        fits = self.starts.ndim == 2 and self.starts.dtype == np.int64 and self.starts.shape[1] > 0
-        fits = fits and self.tokens.ndim == 1 and self.tokens.dtype == np.int32
-        fits = fits and self.lengths.shape == (len(self.starts), self.n_docs) and self.lengths.dtype == np.int32
-        check(fits and not (np.diff(self.starts, axis=1) < 0).any(), "the words of the documents do not lie in a row")
-        fits = not self.starts.size or 0 <= self.starts.min() <= self.starts.max() <= self.tokens.size
-        check(fits, "the words of the documents lie outside of the index")
-        fits = not self.tokens.size or -2 <= self.tokens.min() <= self.tokens.max() < n_words
-        check(fits, "the index has words that its vocabulary lacks")
-
-
-def check(fits: bool, problem: str) -> None:
+def check(fits: Any, problem: str) -> None:
     """Raise an error with what is wrong unless it fits."""
     if not fits:
         raise DataError(problem)
 
 
-def forward_index(
-    analyser: Analyser,
-    words: Words,
-    fields: Sequence[str],
-    values: Mapping[str, Sequence[str | list[str] | None]],
-    n_docs: int,
-) -> Forward:
-    """Return the words of text fields as numbers."""
-    tokens, starts, lengths = [], np.zeros((len(fields), n_docs + 1), dtype=np.int64), []
+def words_of(analyser: Analyser, words: Words, names: Sequence[str], values: Values) -> tuple[Array, Array, Array]:
+    """Return the words of searched fields as numbers: tokens, starts and lengths of `Forward`."""
+    tokens, starts, lengths = [np.empty(0, dtype=np.int32)], [], []
     n_before = 0
-    for place, field in enumerate(fields):
-        numbers, ends = analyser.numbers(values[field], words)
+    for name in names:
+        numbers, ends = analyser.numbers(as_texts(values[name]), words)
         tokens.append(numbers)
-        starts[place] = ends + n_before
+        starts.append(ends + n_before)
         between = np.concatenate(([0], np.cumsum(numbers == -1)))
         lengths.append((np.diff(ends) - (between[ends[1:]] - between[ends[:-1]])).astype(np.int32))
         n_before += numbers.size
-    return Forward(
-        np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32),
-        starts,
-        np.array(lengths, dtype=np.int32).reshape(len(fields), n_docs),
+    n_docs = len(next(iter(values.values()), ()))
+    return (
+        np.concatenate(tokens),
+        np.array(starts, dtype=np.int64).reshape(len(names), n_docs + 1),
+        np.array(lengths, dtype=np.int32).reshape(len(names), n_docs),
     )
 
 
-def statistics(forward: Forward, n_words: int, field_weights: Array) -> tuple[Array, Array]:
-    """Return how rare words are and how long fields are: `idf` and `mean_lengths` of a `Collection`.
+def weighting_of(
+    laid: tuple[Array, Array, Array], n_words: int, field_weights: Array, k1: float, b: float
+) -> Weighting:
+    """Return how rare words are and how long fields are.
 
     idf is ln(1 + (N - df + .5) / (df + .5)) over all fields; lengths are means of the documents that have the field.
     """
-    df = np.zeros(n_words + 1, dtype=np.int64)
-    count_documents(forward.tokens, forward.starts, np.full(n_words, -1, dtype=np.int64), df)
-    idf = np.log(1.0 + (forward.n_docs - df + 0.5) / (df + 0.5))
-    filled = np.maximum(1, (forward.lengths > 0).sum(axis=1))
-    weighted = (field_weights[:, None] * forward.lengths).sum(axis=0)
-    means = np.append(forward.lengths.sum(axis=1) / filled, weighted.sum() / max(1, forward.n_docs))
-    return idf, np.where(means > 0, means, 1.0)
+    tokens, starts, lengths = laid
+    df, n_docs = np.zeros(n_words + 1, dtype=np.int64), lengths.shape[1]
+    count_documents(tokens, starts, np.full(n_words, -1, dtype=np.int64), df)
+    filled = np.maximum(1, (lengths > 0).sum(axis=1))
+    weighted = (field_weights[:, None] * lengths).sum(axis=0)
+    means = np.append(lengths.sum(axis=1) / filled, weighted.sum() / max(1, n_docs))
+    idf = np.log(1.0 + (n_docs - df + 0.5) / (df + 0.5))
+    return Weighting(idf, np.where(means > 0, means, 1.0), field_weights, float(k1), float(b))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +68,9 @@ class Collection:
     features: tuple[Feature, ...]
     analyser: Analyser
     vocabulary: dict[str, int]
-    idf: Array  # float64[n_words + 1], the last of words not known
-    mean_lengths: Array  # float64[n_searched + 1], of all fields, weighted, last
-    field_weights: Array  # float64[n_searched]
+    weighting: Weighting
     kinds: Mapping[str, tuple[str, ...]]  # of category fields
     sizes: Mapping[str, int]  # of vector fields
-    k1: float
-    b: float
     meaning: Meaning | None = None
 
     @property
@@ -126,7 +96,6 @@ class IndexedDocuments:
     """Documents in the layout of the loops."""
 
     forward: Forward
-    norms: Array
     letters: Mapping[str, tuple[Array, Array]]  # of fields with a grams feature: code points and where each text starts
     columns: Mapping[str, Array]  # numbers and codes of categories, float64, by field
     vectors: Mapping[str, Array]
@@ -135,15 +104,17 @@ class IndexedDocuments:
 
 
 def documents_of(
-    known: Collection, values: Values, n_docs: int, forward: Forward | None = None, cache: VectorCache | None = None
+    known: Collection, values: Values, laid: tuple[Array, Array, Array] | None = None, cache: VectorCache | None = None
 ) -> IndexedDocuments:
-    """Lay documents out, by what is known of the collection; words that it lacks are not learned."""
-    if forward is None:
+    """Lay documents out, by what is known of the collection; words that it lacks are not learned.
+
+    laid: what `words_of` gave for them.
+    """
+    if laid is None:
         words = Words(known.analyser.stem, known.vocabulary, grows=False)
-        texts = {name: as_texts(values[name]) for name in known.searched}
-        forward = forward_index(known.analyser, words, known.searched, texts, n_docs)
-    norms = np.zeros((len(forward.starts) + 1, n_docs))
-    vector_norms(forward.tokens, forward.starts, known.idf, norms)
+        laid = words_of(known.analyser, words, known.searched, values)
+    norms = np.zeros((len(laid[1]) + 1, laid[1].shape[1] - 1))
+    vector_norms(laid[0], laid[1], known.weighting.idf, norms)
     columns = {
         field.name: as_codes(values[field.name], known.kinds[field.name])
         if field.kind == "category"
@@ -152,8 +123,7 @@ def documents_of(
         if field.kind in ("category", "number", "year", "date")
     }
     return IndexedDocuments(
-        forward,
-        norms,
+        Forward(*laid, norms),
         {
             feature.field: letters(as_texts(values[feature.field]))
             for feature in known.features

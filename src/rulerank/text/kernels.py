@@ -1,15 +1,7 @@
 """Loops over words of candidate documents. Nothing here checks its arguments; `index.py` and `matching.py` do.
 
-tokens    int32[n_tokens]              words of all fields, field after field, document after document; -1 between the
-                                       items of a list, -2 a word that the index does not know
-starts    int64[n_fields, n_docs + 1]  where each document's words start in tokens
-lengths   int32[n_fields, n_docs]      how many words these are, without what stands between items
-norms     float64[n_fields + 1, n_docs]  lengths of the tf-idf vectors, of all fields together last
-docs      int64[n_rows]                the document of each row; the rows of a query lie together
-queries   int64[n_rows]                the query of each row
-terms     int32[n_terms]               the distinct words of each query, -2 not known; query q has those from
-                                       term_starts[q] to term_starts[q + 1]; so have weights and counts
-places    int32[n_places]              for each word of a query, in order, which of its distinct words it is
+docs      int64[n_rows]    the document of each row; the rows of a query lie together
+queries   int64[n_rows]    the query of each row
 out       float64[n_rows, n_fields + 1, N_MEASURES]
 
 The rows of one query and document get the same bits whatever stands beside them: every sum runs over the words of the
@@ -17,6 +9,8 @@ query in their order.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +23,36 @@ MEASURES = (
 )  # fmt: skip
 BM25, COSINE, COVERED, TERMS, EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE, FIRST, LENGTH, BEST = range(len(MEASURES))
 N_MEASURES = len(MEASURES)
+
+
+class Forward(NamedTuple):
+    """The words of documents, field after field and document after document."""
+
+    tokens: Array  # int32[n_tokens]: words; -1 between the items of a list, -2 a word that the index does not know
+    starts: Array  # int64[n_fields, n_docs + 1]: where each document's words start in tokens
+    lengths: Array  # int32[n_fields, n_docs]: how many words these are, without what stands between items
+    norms: Array  # float64[n_fields + 1, n_docs]: lengths of the tf-idf vectors, of all fields together last
+
+
+class QueryWords(NamedTuple):
+    """The words of queries: query q has the terms from term_starts[q] to term_starts[q + 1]."""
+
+    terms: Array  # int32[n_terms]: the distinct words of each query, -2 not known
+    weights: Array  # float64[n_terms]: idf, or 0
+    counts: Array  # int64[n_terms]: how often the query has the word
+    term_starts: Array  # int64[n_queries + 1]
+    places: Array  # int32[n_places]: for each word of a query, in order, which of its distinct words it is
+    place_starts: Array  # int64[n_queries + 1]
+
+
+class Weighting(NamedTuple):
+    """What words and fields weigh in a collection."""
+
+    idf: Array  # float64[n_words + 1], the last of words not known
+    mean_lengths: Array  # float64[n_fields + 1], of all fields, weighted, last
+    field_weights: Array  # float64[n_fields]
+    k1: float
+    b: float
 
 
 @compiled
@@ -79,27 +103,11 @@ def _norm(words: Array, idf: Array) -> float:
 
 
 @compiled
-def match(
-    tokens: Array,
-    starts: Array,
-    lengths: Array,
-    norms: Array,
-    docs: Array,
-    queries: Array,
-    terms: Array,
-    weights: Array,
-    counts: Array,
-    term_starts: Array,
-    places: Array,
-    place_starts: Array,
-    idf: Array,
-    field_weights: Array,
-    mean_lengths: Array,
-    k1: float,
-    b: float,
-    out: Array,
-) -> None:
-    """Write every measure of every row; mean_lengths: float64[n_fields + 1], the weighted one of all fields last."""
+def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array, queries: Array, out: Array) -> None:
+    """Write every measure of every row."""
+    tokens, starts, lengths, norms = forward
+    terms, _, _, term_starts, places, place_starts = words
+    idf, mean_lengths, field_weights, k1, b = weighting
     n_fields = starts.shape[0]
     slot = np.full(idf.size - 1, -1, dtype=np.int32)  # of each word of the index: its place among the query's terms
     known = -1
@@ -118,13 +126,6 @@ def match(
             n_terms = last - first
             sequence = places[place_starts[query] : place_starts[query + 1]]
             n_places = sequence.size
-            total_weight, total_terms, query_norm = 0.0, 0, 0.0
-            for t in range(first, last):
-                total_weight += weights[t]
-                total_terms += weights[t] > 0
-                share = (1.0 + np.log(counts[t])) * weights[t]
-                query_norm += share * share
-            query_norm = np.sqrt(query_norm)
             found = np.zeros((n_fields, n_terms), dtype=np.int64)
             at = np.zeros(n_terms, dtype=np.int64)
             runs, before = np.zeros(n_places + 1, dtype=np.int64), np.zeros(n_places + 1, dtype=np.int64)
@@ -197,21 +198,9 @@ def match(
             if begins > 0:
                 one[FIRST] = begins
             one[LENGTH] = n_words
-            score, covered, n_covered, product = 0.0, 0.0, 0, 0.0
             damp = k1 * (1.0 - b + b * n_words / mean_lengths[field])
-            for t in range(n_terms):
-                tf = found[field, t]
-                weight = weights[first + t]
-                if tf > 0 and weight > 0:
-                    score += counts[first + t] * weight * tf / (tf + damp)
-                    covered += weight
-                    n_covered += 1
-                    product += (1.0 + np.log(counts[first + t])) * weight * (1.0 + np.log(tf)) * idf[terms[first + t]]
-            one[BM25] = score
-            if total_terms > 0:
-                one[COVERED] = covered / total_weight
-                one[TERMS] = n_covered / total_terms
-                one[COSINE] = product / (query_norm * norms[field, doc]) if product > 0 else 0.0  # no word may be known
+            _weigh(words, first, idf, found[field], found[field], damp, norms[field, doc], one)
+            if not np.isnan(one[COVERED]):
                 best = one[COVERED] if np.isnan(best) else max(best, one[COVERED])
             for measure in (EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE):
                 if not np.isnan(one[measure]) and (np.isnan(whole[measure]) or one[measure] > whole[measure]):
@@ -225,27 +214,39 @@ def match(
             continue
         whole[BEST] = best
         length = 0.0
+        weighted, tf = np.zeros(n_terms), np.zeros(n_terms, dtype=np.int64)
         for field in range(n_fields):
             length += field_weights[field] * lengths[field, doc]
+            weighted += field_weights[field] * found[field]
+            tf += found[field]
         damp = k1 * (1.0 - b + b * length / mean_lengths[n_fields])
-        score, covered, n_covered, product = 0.0, 0.0, 0, 0.0
-        for t in range(n_terms):
-            weighted, tf = 0.0, 0
-            for field in range(n_fields):
-                weighted += field_weights[field] * found[field, t]
-                tf += found[field, t]
-            weight = weights[first + t]
-            if tf > 0 and weight > 0:
-                if weighted > 0:
-                    score += counts[first + t] * weight * weighted / (weighted + damp)
-                covered += weight
-                n_covered += 1
-                product += (1.0 + np.log(counts[first + t])) * weight * (1.0 + np.log(tf)) * idf[terms[first + t]]
-        whole[BM25] = score
-        if total_terms > 0:
-            whole[COVERED] = covered / total_weight
-            whole[TERMS] = n_covered / total_terms
-            whole[COSINE] = product / (query_norm * norms[n_fields, doc]) if product > 0 else 0.0
+        _weigh(words, first, idf, tf, weighted, damp, norms[n_fields, doc], whole)
+
+
+@compiled
+def _weigh(
+    words: QueryWords, first: int, idf: Array, tf: Array, weighted: Array, damp: Any, norm: float, out: Array
+) -> None:
+    """Write the measures that weigh the words of a query, from term first on; tf: how often a document has each."""
+    score, covered, n_covered, product = 0.0, 0.0, 0, 0.0
+    total, n_terms, query_norm = 0.0, 0, 0.0
+    for t in range(tf.size):
+        count, weight = words.counts[first + t], words.weights[first + t]
+        share = (1.0 + np.log(count)) * weight
+        total += weight
+        n_terms += weight > 0
+        query_norm += share * share
+        if tf[t] > 0 and weight > 0:
+            if weighted[t] > 0:
+                score += count * weight * weighted[t] / (weighted[t] + damp)
+            covered += weight
+            n_covered += 1
+            product += share * (1.0 + np.log(tf[t])) * idf[words.terms[first + t]]
+    out[BM25] = score
+    if n_terms > 0:
+        out[COVERED] = covered / total
+        out[TERMS] = n_covered / n_terms
+        out[COSINE] = product / (np.sqrt(query_norm) * norm) if product > 0 else 0.0  # no word may be known
 
 
 @compiled

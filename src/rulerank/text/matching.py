@@ -13,72 +13,13 @@ import numpy as np
 
 from rulerank._util.loops import Bar, in_blocks
 from rulerank.dataset import Array
-from rulerank.text.analyser import UNKNOWN, Analyser, grams
+from rulerank.text.analyser import UNKNOWN, grams, in_a_row
 from rulerank.text.fields import ALL, Feature, as_vectors
 from rulerank.text.index import Collection, IndexedDocuments
-from rulerank.text.kernels import MEASURES, N_MEASURES, cosines, match, shared_grams
+from rulerank.text.kernels import MEASURES, N_MEASURES, QueryWords, cosines, match, shared_grams
 
 LONG = 4  # words that are no stop words make a query long: its stop words then weigh nothing
 YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d|2100)(?!\d)")
-
-
-@dataclass(frozen=True, eq=False)
-class QueryWords:
-    """The words of queries in the layout of `kernels.py`."""
-
-    terms: Array
-    weights: Array
-    counts: Array
-    term_starts: Array
-    places: Array
-    place_starts: Array
-
-    def one(self, query: int) -> slice:
-        """Return where the terms of a query lie."""
-        return slice(int(self.term_starts[query]), int(self.term_starts[query + 1]))
-
-
-def query_words(texts: Sequence[str], analyser: Analyser, vocabulary: dict[str, int], idf: Array) -> QueryWords:
-    """Return the words of queries; the stop words of a long query keep their places but weigh nothing."""
-    terms: list[int] = []
-    weights: list[float] = []
-    counts: list[int] = []
-    places: list[int] = []
-    term_starts, place_starts = [0], [0]
-    for text in texts:
-        words = analyser.words(text)
-        distinct = Counter(words)  # in the order in which they appear first
-        n_telling = sum(word not in analyser.stop_words for word in distinct)
-        for word, count in distinct.items():
-            number = vocabulary.get(word, UNKNOWN)
-            ignored = n_telling >= LONG and word in analyser.stop_words
-            terms.append(number)
-            weights.append(0.0 if ignored else float(idf[number if number >= 0 else -1]))
-            counts.append(count)
-        place = {word: i for i, word in enumerate(distinct)}
-        places += [place[word] for word in words]
-        term_starts.append(len(terms))
-        place_starts.append(len(places))
-    return QueryWords(
-        np.array(terms, dtype=np.int32),
-        np.array(weights, dtype=np.float64),
-        np.array(counts, dtype=np.int64),
-        np.array(term_starts, dtype=np.int64),
-        np.array(places, dtype=np.int32),
-        np.array(place_starts, dtype=np.int64),
-    )
-
-
-def year_in(text: str) -> float:
-    """Return the year that a query names, or NaN; of several the last.
-
-    >>> year_in("dune 1984"), year_in("insidious 2")
-    (1984.0, nan)
-    """
-    found = YEAR.findall(text)
-    return float(found[-1]) if found else float("nan")
-
-
 STEP = 4096  # rows worked on together, so that memory stays bounded
 
 
@@ -96,24 +37,48 @@ class QueryArrays:
 
 
 def asked(known: Collection, texts: Sequence[str], vectors: Mapping[str, Sequence[Any]]) -> QueryArrays:
-    """Lay queries out, by what is known of the collection."""
-    words = query_words(texts, known.analyser, known.vocabulary, known.idf)
+    """Lay queries out; the stop words of a long query keep their places but weigh nothing."""
+    idf, stop_words = known.weighting.idf, known.analyser.stop_words
+    terms, weights, counts, places = [], [], [], []  # of each query
+    for text in texts:
+        words = known.analyser.words(text)
+        distinct = Counter(words)  # in the order in which they appear first
+        is_long = sum(word not in stop_words for word in distinct) >= LONG
+        numbers = [known.vocabulary.get(word, UNKNOWN) for word in distinct]
+        terms.append(numbers)
+        weights.append([
+            0.0 if is_long and word in stop_words else idf[max(number, -1)]
+            for word, number in zip(distinct, numbers, strict=True)
+        ])  # fmt: skip
+        counts.append([*distinct.values()])
+        place = {word: i for i, word in enumerate(distinct)}
+        places.append([place[word] for word in words])
+    flat, term_starts = in_a_row(terms, np.int32)
+    in_rows = QueryWords(
+        flat, in_a_row(weights, np.float64)[0], in_a_row(counts, np.int64)[0], term_starts, *in_a_row(places, np.int32)
+    )
+    n_words = np.array([np.count_nonzero(own) for own in weights], dtype=np.float64)
+    total = np.array([np.sum(own) for own in weights], dtype=np.float64)
     none: list[Any] = [None] * len(texts)
-    n_words, mean_idf = np.full(len(texts), 0.0), np.full(len(texts), np.nan)
-    for query in range(len(texts)):
-        weights = words.weights[words.one(query)]
-        n_words[query] = (weights > 0).sum()
-        if n_words[query]:
-            mean_idf[query] = weights.sum() / n_words[query]
     return QueryArrays(
-        words,
+        in_rows,
         grams(texts),
         np.array([year_in(text) for text in texts]),
         {name: as_vectors(name, vectors.get(name, none), size) for name, size in known.sizes.items()},
         np.empty((len(texts), 0)) if known.meaning is None else known.meaning.rows(texts).astype(np.float32),
         n_words,
-        mean_idf,
+        np.divide(total, n_words, out=np.full(len(texts), np.nan), where=n_words > 0),
     )
+
+
+def year_in(text: str) -> float:
+    """Return the year that a query names, or NaN; of several the last.
+
+    >>> year_in("dune 1984"), year_in("insidious 2")
+    (1984.0, nan)
+    """
+    years = YEAR.findall(text)
+    return float(years[-1]) if years else float("nan")
 
 
 def feature_values(
@@ -160,13 +125,8 @@ def ranks_by_query(values: Array, numbers: Array) -> Array:
 
 
 def _values(known: Collection, documents: IndexedDocuments, queries: QueryArrays, docs: Array, numbers: Array) -> Array:
-    forward, words = documents.forward, queries.words
-    matched = np.empty((docs.size, len(forward.starts) + 1, N_MEASURES))
-    match(
-        forward.tokens, forward.starts, forward.lengths, documents.norms, docs, numbers,
-        words.terms, words.weights, words.counts, words.term_starts, words.places, words.place_starts,
-        known.idf, known.field_weights, known.mean_lengths, known.k1, known.b, matched,
-    )  # fmt: skip
+    matched = np.empty((docs.size, len(documents.forward.starts) + 1, N_MEASURES))
+    match(documents.forward, queries.words, known.weighting, docs, numbers, matched)
     place = {name: i for i, name in enumerate((*known.searched, ALL))}
     values = np.empty((docs.size, len(known.features)))
     for i, feature in enumerate(known.features):
@@ -180,16 +140,14 @@ def _values(known: Collection, documents: IndexedDocuments, queries: QueryArrays
 def _other(feature: Feature, documents: IndexedDocuments, queries: QueryArrays, docs: Array, numbers: Array) -> Array:
     """Return a feature that does not come from words."""
     measure, field = feature.measure, feature.field
+    out = np.empty(docs.size)
     if measure == "grams":
-        out = np.empty(docs.size)
         shared_grams(*documents.letters[field], docs, numbers, *queries.grams, out)
         return out
     if measure == "vector":
-        out = np.empty(docs.size)
         cosines(documents.vectors[field], docs, numbers, queries.vectors[field], out)
         return out
     if measure == "meaning":
-        out = np.empty(docs.size)
         rows = documents.meanings[field][docs].astype(np.float32)
         cosines(rows, np.arange(docs.size), numbers, queries.meaning, out)
         return out

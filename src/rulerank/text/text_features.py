@@ -20,8 +20,17 @@ from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.io.texts import Documents, Pairs, Queries, texts_from_dicts
 from rulerank.io.trec import Qrels, with_qrels
-from rulerank.text.analyser import Analyser, Words, check_language
-from rulerank.text.candidates import InvertedIndex, Rows, best_documents, inverted_index, rows_to_compute, run_features
+from rulerank.text.analyser import Analyser, Words, check_language, starts_of
+from rulerank.text.candidates import (
+    InvertedIndex,
+    Rows,
+    best_documents,
+    fused,
+    inverted_index,
+    nearest,
+    rows_to_compute,
+    run_features,
+)
 from rulerank.text.embedding import LSA, check_embedder
 from rulerank.text.fields import (
     ALL,
@@ -29,7 +38,6 @@ from rulerank.text.fields import (
     MEANING_OF_ALL,
     Field,
     as_numbers,
-    as_texts,
     as_vectors,
     available,
     check_fields,
@@ -39,12 +47,14 @@ from rulerank.text.fields import (
     is_skewed,
     kinds_of,
 )
-from rulerank.text.index import Collection, Forward, IndexedDocuments, check, documents_of, forward_index, statistics
+from rulerank.text.index import Collection, IndexedDocuments, check, documents_of, weighting_of, words_of
+from rulerank.text.kernels import Forward, Weighting
 from rulerank.text.matching import QueryArrays, asked, feature_values
-from rulerank.text.vectors import Meaning, VectorCache, fused, joined_texts, nearest, unit
+from rulerank.text.vectors import Meaning, VectorCache, joined_texts, unit
 
 TITLE_WEIGHT = 3.0
 CANDIDATES = ("bm25", "dense", "hybrid")
+FROM_FIELDS = ("grams", "meaning")  # measures that need more of a field than its words
 
 
 def _check_weights(weights: Any) -> None:
@@ -146,16 +156,14 @@ class TextFeatures(HasParameters):
         has_vectors = any(one.name == MEANING_OF_ALL or one.measure == "vector" for one in chosen)
         if self.candidates != "bm25" and not has_vectors:
             raise DataError(f"{self.candidates} candidates need vectors: name an embedder, or a field of vectors")
-        weights = np.array([_weight(field, self.weights) for field in fields if field.searched], dtype=np.float64)
+        given = self.weights or {}
+        weights = [given.get(f.name, TITLE_WEIGHT if f.kind == "title" else 1.0) for f in fields if f.searched]
         vocabulary: dict[str, int] = {}
-        words = Words(analyser.stem, vocabulary, grows=True)
-        forward = forward_index(
-            analyser, words, searched, {name: as_texts(values[name]) for name in searched}, len(documents)
-        )
-        idf, mean_lengths = statistics(forward, len(vocabulary), weights)
+        laid = words_of(analyser, Words(analyser.stem, vocabulary, grows=True), searched, values)
+        weighting = weighting_of(laid, len(vocabulary), np.array(weights, dtype=np.float64), self.k1, self.b)
         meaning = None
         if self.embed == LSA:
-            meaning = Meaning.of_collection(analyser, vocabulary, idf, joined_texts(searched, values))
+            meaning = Meaning.of_collection(analyser, vocabulary, weighting.idf, joined_texts(searched, values))
         elif self.embed is not None:
             meaning = Meaning.opened(self.embed)
         self.collection_ = Collection(
@@ -163,21 +171,17 @@ class TextFeatures(HasParameters):
             chosen,
             analyser,
             vocabulary,
-            idf,
-            mean_lengths,
-            weights,
+            weighting,
             {field.name: kinds_of(values[field.name]) for field in fields if field.kind == "category"},
             {
                 field.name: as_vectors(field.name, values[field.name]).shape[1]
                 for field in fields
                 if field.kind == "vector"
             },
-            float(self.k1),
-            float(self.b),
             meaning,
         )
         kept = None if cache is None or meaning is None or self.embed == LSA else VectorCache(cache, meaning.probe)
-        self._take(documents.ids, documents_of(self.collection_, values, len(documents), forward, kept))
+        self._take(documents.ids, documents_of(self.collection_, values, laid, kept))
         self.record_params()
         return self
 
@@ -214,9 +218,7 @@ class TextFeatures(HasParameters):
         rows = rows_to_compute(queries.ids, self._doc_numbers, candidates, qrels, pairs, judged_extra)
         if runs:
             rows = replace(rows, engine={**rows.engine, **run_features(runs, rows, queries.ids, self.ids_)})
-        with progress(rows.docs.size, "features") as bar:
-            X = feature_values(known, self.documents_, of_queries, rows.docs, rows.queries, self.n_jobs, bar)
-        data = self._as_dataset(X, self.documents_, self.ids_[rows.docs], rows, queries.ids, queries.texts, known.kinds)
+        data = self._table(known, self.documents_, self.ids_, queries, of_queries, rows, self.n_jobs)
         return data if qrels is None else with_qrels(data, qrels, unjudged, rows.extra)
 
     def for_query(
@@ -234,24 +236,22 @@ class TextFeatures(HasParameters):
         """
         self._check_fitted()
         known = self.collection_
-        asked_one = Queries(np.array(["query"], dtype=object), [query], {n: [v] for n, v in (vectors or {}).items()})
-        one = asked(known, asked_one.texts, asked_one.vectors)
+        queries = Queries(np.array(["query"], dtype=object), [query], {n: [v] for n, v in (vectors or {}).items()})
+        of_query = asked(known, queries.texts, queries.vectors)
         documents, ids = self.documents_, self.ids_
         if docs is None:
-            found = self._best(one, top, 1)[0]
+            numbers = self._best(of_query, top, 1)[0]
         elif all(isinstance(doc, str) for doc in docs):
-            found = self._numbers_of(docs)  # type: ignore[arg-type]
+            numbers = self._numbers_of(docs)  # type: ignore[arg-type]
         else:
             fields = texts_from_dicts(docs, [field.name for field in known.fields])  # type: ignore[arg-type]
             new = {name: [k for k in kinds_of(fields[name]) if k not in kinds] for name, kinds in known.kinds.items()}
             known = replace(known, kinds={name: (*kinds, *new[name]) for name, kinds in known.kinds.items()})
-            documents = documents_of(known, fields, len(docs))
+            documents = documents_of(known, fields)
             own = [str(getattr(doc, "get", str)("id") or place) for place, doc in enumerate(docs)]
-            ids = np.array(own, dtype=object)
-            found = np.arange(len(docs), dtype=np.int64)
-        rows = Rows(found, np.zeros(found.size, dtype=np.int64), np.zeros(found.size, dtype=bool))
-        X = feature_values(known, documents, one, rows.docs, rows.queries, 1)
-        return self._as_dataset(X, documents, ids[found], rows, asked_one.ids, asked_one.texts, known.kinds)
+            ids, numbers = np.array(own, dtype=object), np.arange(len(docs), dtype=np.int64)
+        rows = Rows(numbers, np.zeros(numbers.size, dtype=np.int64), np.zeros(numbers.size, dtype=bool))
+        return self._table(known, documents, ids, queries, of_query, rows, 1)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write what a service needs to compute the same features, which `rulerank.load` reads."""
@@ -281,7 +281,7 @@ class TextFeatures(HasParameters):
     @cached_property
     def inverted(self) -> InvertedIndex:
         """The documents of each word, made when candidates are asked for."""
-        return inverted_index(self.documents_.forward, self.collection_)
+        return inverted_index(self.documents_.forward, self.collection_.weighting)
 
     @cached_property
     def dense(self) -> tuple[str, Array, Array]:
@@ -300,7 +300,7 @@ class TextFeatures(HasParameters):
             return by_words
         field, docs, rows = self.dense
         own = queries.vectors[field] if field else queries.meaning
-        by_vectors = [docs[one] for one in nearest(rows, unit(own).astype(np.float32), top, n_jobs)]
+        by_vectors = nearest(docs, rows, unit(own).astype(np.float32), top, n_jobs)
         return by_vectors if way == "dense" else [fused(*both, top) for both in zip(by_words, by_vectors, strict=True)]
 
     def _take(self, ids: Array, documents: IndexedDocuments) -> None:
@@ -328,37 +328,33 @@ class TextFeatures(HasParameters):
             raise DataError(f"there is no document {unknown!r:.60} in the index; give its fields as a dict")
         return np.array([self._doc_numbers[one] for one in ids], dtype=np.int64)
 
-    def _as_dataset(
+    def _table(
         self,
-        X: Array,
+        known: Collection,
         documents: IndexedDocuments,
-        docids: Array,
+        ids: Array,
+        queries: Queries,
+        of_queries: QueryArrays,
         rows: Rows,
-        qids: Array,
-        asked_texts: Sequence[str],
-        kinds: Mapping[str, tuple[str, ...]],
+        n_jobs: int | None,
     ) -> Dataset:
-        names = self.feature_names_
-        for name, column in rows.engine.items():
-            X = np.column_stack((X, column.astype(np.float32)))
-            names = (*names, name)
-        texts = {"query_text": _picked(asked_texts, rows.queries)}
-        readable = {*names} & {*self.collection_.fields_of("number", "year", "category")}  # as features
+        """Compute the features of rows, beside what an engine said and what people read."""
+        with progress(rows.docs.size, "features") as bar:
+            X = feature_values(known, documents, of_queries, rows.docs, rows.queries, n_jobs, bar)
+        names = (*self.feature_names_, *rows.engine)
+        texts = {"query_text": _picked(queries.texts, rows.queries)}
+        readable = {*names} & {*known.fields_of("number", "year", "category")}  # as features
         texts |= {name: _picked(values, rows.docs) for name, values in documents.shown.items() if name not in readable}
         return Dataset(
-            X,
+            np.column_stack((X, *(column.astype(np.float32) for column in rows.engine.values()))),
             np.full(len(X), UNLABELLED, dtype=np.int16),
-            qids[rows.queries],
-            docids,
+            queries.ids[rows.queries],
+            ids[rows.docs],
             names,
             texts=texts,
-            categories={name: own for name, own in kinds.items() if name in names},
-            dates=tuple(self.collection_.fields_of("date")),
+            categories={name: own for name, own in known.kinds.items() if name in names},
+            dates=tuple(known.fields_of("date")),
         )
-
-
-def _weight(field: Field, weights: Mapping[str, float] | None) -> float:
-    return float((weights or {}).get(field.name, TITLE_WEIGHT if field.kind == "title" else 1.0))
 
 
 def _picked(values: Sequence[str | None], rows: Array) -> Array:
@@ -374,15 +370,10 @@ def collection_state(known: Collection) -> dict[str, Any]:
         "language": known.analyser.language,
         "stop_words": sorted(known.analyser.stop_words),
         "vocabulary": pack_strings([*known.vocabulary]),
-        "idf": known.idf,
-        "mean_lengths": known.mean_lengths,
-        "field_weights": known.field_weights,
         "kinds": [[name, list(kinds)] for name, kinds in known.kinds.items()],
         "sizes": [[name, size] for name, size in known.sizes.items()],
-        "k1": known.k1,
-        "b": known.b,
         "meaning": None if known.meaning is None else known.meaning.to_state(),
-    }
+    } | known.weighting._asdict()
 
 
 def collection_from_state(state: dict[str, Any]) -> Collection:
@@ -392,38 +383,31 @@ def collection_from_state(state: dict[str, Any]) -> Collection:
     analyser.stop_words = frozenset(map(str, state["stop_words"]))
     words = unpack_strings(state["vocabulary"])
     vocabulary = {str(word): number for number, word in enumerate(words)}
+    check(len(vocabulary) == len(words), "its words do not differ")
+    weights = state["idf"], state["mean_lengths"], state["field_weights"]
+    weighting = Weighting(*weights, float(state["k1"]), float(state["b"]))
+    n_searched = sum(field.searched for field in fields)
+    for name, size in (("idf", len(words) + 1), ("mean_lengths", n_searched + 1), ("field_weights", n_searched)):
+        check_array(name, state[name], np.float64, (size,))
+        check(np.isfinite(state[name]).all(), f"its {name} must be finite numbers")
     meaning = state.get("meaning")  # files of 0.1 have none
     known = Collection(
         fields,
         features_named([str(name) for name in state["features"]], fields, meaning is not None),
         analyser,
         vocabulary,
-        state["idf"],
-        state["mean_lengths"],
-        state["field_weights"],
+        weighting,
         {str(name): tuple(map(str, kinds)) for name, kinds in state["kinds"]},
         {str(name): int(size) for name, size in state["sizes"]},
-        float(state["k1"]),
-        float(state["b"]),
-        None if meaning is None else Meaning.from_state(meaning, analyser, vocabulary, state["idf"]),
+        None if meaning is None else Meaning.from_state(meaning, analyser, vocabulary, weighting.idf),
     )
-    n_searched = len(known.searched)
-    _check_floats("idf", known.idf, (len(words) + 1,))
-    _check_floats("mean_lengths", known.mean_lengths, (n_searched + 1,))
-    _check_floats("field_weights", known.field_weights, (n_searched,))
-    check(len(vocabulary) == len(words), "its words do not differ")
-    check({*known.kinds} == {*known.fields_of("category")}, "its categories do not fit its fields")
-    check({*known.sizes} == {*known.fields_of("vector")}, "its vectors do not fit its fields")
+    fits = {*known.kinds} == {*known.fields_of("category")} and {*known.sizes} == {*known.fields_of("vector")}
+    check(fits, "its categories or vectors do not fit its fields")
     return known
 
 
 def documents_state(documents: IndexedDocuments) -> dict[str, Any]:
-    forward = documents.forward
-    return {
-        "tokens": forward.tokens,
-        "starts": forward.starts,
-        "lengths": forward.lengths,
-        "norms": documents.norms,
+    return documents.forward._asdict() | {
         "letters": [[name, *arrays] for name, arrays in documents.letters.items()],
         "columns": [[name, column] for name, column in documents.columns.items()],
         "vectors": [[name, rows] for name, rows in documents.vectors.items()],
@@ -433,44 +417,53 @@ def documents_state(documents: IndexedDocuments) -> dict[str, Any]:
 
 
 def documents_from_state(state: dict[str, Any], known: Collection, n_docs: int) -> IndexedDocuments:
-    forward = Forward(state["tokens"], state["starts"], state["lengths"])
-    forward.check(len(known.vocabulary))
-    fits = forward.starts.shape == (len(known.searched), n_docs + 1)
-    check(fits, "its words are of another number of fields or documents")
+    """Refuse what would let a loop read beyond its arrays: a file may hold anything."""
     documents = IndexedDocuments(
-        forward,
-        state["norms"],
+        Forward(*(state[name] for name in Forward._fields)),
         {str(name): (codes, starts) for name, codes, starts in state["letters"]},
         {str(name): column for name, column in state["columns"]},
         {str(name): rows for name, rows in state["vectors"]},
         {str(name): rows for name, rows in state.get("meanings", ())},
         {str(role): unpack_strings(packed) for role, packed in state["shown"]},
     )
-    _check_floats("norms", documents.norms, (len(known.searched) + 1, n_docs))
-    for codes, starts in documents.letters.values():
-        fits = (
-            codes.dtype == np.uint32 and codes.ndim == 1 and starts.dtype == np.int64 and starts.shape == (n_docs + 1,)
-        )
-        fits = fits and starts[0] == 0 and starts[-1] == codes.size and not (np.diff(starts) < 0).any()
-        check(fits, "the letters of its documents do not lie in a row")
+    tokens, starts, lengths, norms = documents.forward
+    n_fields, size = len(known.searched), 0 if known.meaning is None else known.meaning.size
+    check_array("tokens", tokens, np.int32, (tokens.size,))
+    check_array("starts", starts, np.int64, (n_fields, n_docs + 1))
+    check_array("lengths", lengths, np.int32, (n_fields, n_docs))
+    check_array("norms", norms, np.float64, (n_fields + 1, n_docs))
+    check(np.isfinite(norms).all(), "its norms must be finite numbers")
+    check(lie_in(tokens, -2, len(known.vocabulary) - 1), "the index has words that its vocabulary lacks")
+    fits = lie_in(starts, 0, tokens.size) and not (np.diff(starts, axis=1) < 0).any()
+    check(fits, "the words of the documents do not lie in a row")
+    for name, (codes, begins) in documents.letters.items():
+        check_array(f"letters of {name!r}", codes, np.uint32, (codes.size,))
+        check_array(f"letters of {name!r}", begins, np.int64, (n_docs + 1,))
+        fits = lie_in(begins, 0, codes.size) and not (np.diff(begins) < 0).any()
+        check(fits, "the letters of the documents do not lie in a row")
     for name, column in documents.columns.items():
-        fits = column.dtype == np.float64 and column.shape == (n_docs,)
-        check(fits, f"its column {name!r} does not have one number per document")
+        check_array(f"column {name!r}", column, np.float64, (n_docs,))
     for name, rows in documents.vectors.items():
-        fits = rows.dtype == np.float32 and rows.shape == (n_docs, known.sizes.get(name))
-        check(fits, f"its vectors {name!r} do not have one row per document")
-    size = 0 if known.meaning is None else known.meaning.size
+        check_array(f"vectors {name!r}", rows, np.float32, (n_docs, known.sizes.get(name, 0)))
     for name, rows in documents.meanings.items():
-        fits = rows.dtype == np.float16 and rows.shape == (n_docs, size)
-        check(fits, f"its embeddings {name!r} do not have one row per document")
-    grams = {feature.field for feature in known.features if feature.measure == "grams"}
+        check_array(f"embeddings {name!r}", rows, np.float16, (n_docs, size))
+    wanted = {measure: {one.field for one in known.features if one.measure == measure} for measure in FROM_FIELDS}
     fits = {*documents.columns} == {*known.fields_of("number", "year", "date", "category")}
-    fits = fits and {*documents.vectors} == {*known.sizes} and {*documents.letters} == grams
-    fits = fits and {*documents.meanings} == {one.field for one in known.features if one.measure == "meaning"}
-    check(fits, "its columns do not fit its fields")
+    fits = fits and {*documents.vectors} == {*known.sizes} and {*documents.letters} == wanted["grams"]
+    check(fits and {*documents.meanings} == wanted["meaning"], "its columns do not fit its fields")
     fits = all(len(values) == n_docs for values in documents.shown.values())
     check(fits, "its texts are of another number of documents")
     return documents
+
+
+def check_array(name: str, array: Array, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Refuse an array of another type or shape."""
+    wanted, got = (f"{np.dtype(kind)} {list(size)}" for kind, size in ((dtype, shape), (array.dtype, array.shape)))
+    check(wanted == got, f"its {name} must be {wanted}: got {got}")
+
+
+def lie_in(array: Array, low: int, high: int) -> bool:
+    return not array.size or bool(low <= array.min() <= array.max() <= high)
 
 
 def pack_strings(values: Sequence[str | None]) -> dict[str, Array]:
@@ -480,7 +473,7 @@ def pack_strings(values: Sequence[str | None]) -> dict[str, Array]:
     ['a', None, '', 'é']
     """
     encoded = [b"" if value is None else value.encode() for value in values]
-    ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+    ends = starts_of(encoded)[1:]
     there = np.array([value is not None for value in values], dtype=np.uint8)
     return {"bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), "ends": ends, "there": there}
 
@@ -492,8 +485,3 @@ def unpack_strings(packed: dict[str, Array]) -> list[Any]:
     check(fits, "its texts do not lie in a row")
     parts = zip([0, *ends[:-1]], ends, packed["there"].tolist(), strict=True)
     return [content[start:end].decode() if is_there else None for start, end, is_there in parts]
-
-
-def _check_floats(name: str, array: Array, shape: tuple[int, ...]) -> None:
-    fits = array.dtype == np.float64 and array.shape == shape and np.isfinite(array).all()
-    check(bool(fits), f"{name} must be {shape} finite numbers")

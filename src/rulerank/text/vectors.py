@@ -1,4 +1,4 @@
-"""Vectors of a collection: the embedder that made them, a file that keeps them, and the nearest ones to a query.
+"""Vectors of a collection: the embedder that made them, and a file that keeps them.
 
 Vectors have unit length and 16 bits per number, in files and in memory. A document's vector is that of all its searched
 fields, brought halfway to its title's: short queries are near to titles, long ones to texts.
@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulerank._util.loops import in_blocks, progress
+from rulerank._util.loops import progress
 from rulerank.dataset import Array
 from rulerank.errors import DataError, EmbeddingError
 from rulerank.io.files import write_bytes
@@ -245,50 +245,3 @@ class VectorCache:
 
 def _digest(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=16).digest()
-
-
-def nearest(rows: Array, queries: Array, top: int, n_jobs: int | None) -> list[Array]:
-    """Return, for each query, the documents with the highest cosine, best first and equal ones in their order.
-
-    rows: float32 of unit length, of documents that have a vector; queries: the same, or zeros for none, which find
-    nothing. The search is exact: blocks of matrix products.
-    """
-    found: list[Array] = [np.empty(0, dtype=np.int64)] * len(queries)
-    step = max(1, 2**24 // max(1, len(rows)))  # queries at once, so that the scores take 64 MB
-
-    def work(start: int, stop: int) -> None:
-        for first in range(start, stop, step):
-            own = queries[first : min(stop, first + step)]
-            for place, scores in enumerate(own @ rows.T if len(own) > 1 else (rows @ own[0])[None], start=first):
-                if queries[place].any():
-                    found[place] = highest(scores, top)
-
-    in_blocks(work, len(queries), n_jobs, min_block=step)
-    return found
-
-
-def highest(scores: Array, top: int) -> Array:
-    """Return the places of the highest scores, best first; equal ones in their order.
-
-    >>> highest(np.array([1.0, 3.0, 2.0, 3.0, 2.0]), 3).tolist()
-    [1, 3, 2]
-    """
-    kept = np.arange(scores.size if top else 0)
-    if 0 < top < scores.size:
-        least = np.partition(scores, scores.size - top)[scores.size - top]
-        above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
-        kept = np.sort(np.concatenate((above, equal[: top - above.size])))
-    return kept[np.argsort(-scores[kept], kind="stable")]
-
-
-def fused(first: Array, second: Array, top: int, k: int = 60) -> Array:
-    """Return the best documents of two lists by reciprocal rank fusion, best first.
-
-    >>> fused(np.array([7, 8]), np.array([8, 9]), 2).tolist()
-    [8, 7]
-    """
-    docs = np.unique(np.concatenate((first, second)))
-    scores = np.zeros(docs.size)
-    for ranked in (first, second):
-        scores[np.searchsorted(docs, ranked)] += 1.0 / (k + 1 + np.arange(ranked.size))
-    return docs[highest(scores, top)]
