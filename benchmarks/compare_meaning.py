@@ -6,9 +6,9 @@
 
 NDCG@10 on five half splits by query; "trained" is what `rulerank train` selects. Gains are means over queries (of a
 query's splits) with their paired standard errors. cranfield and cisi: the best 100 documents by BM25 or by both
-(hybrid); others are not relevant. movies: 1,500 queries, the judged documents, or those among the best 100. MiniLM is
-onnx:FOLDER with the folder that `bert_to_onnx.py` makes. Vectors, and what each split gave, are kept in build/meaning.
---few-labels: what 50, 100 and 400 labels change on the fused baseline, 20 splits, by benchmarks/few_labels.py.
+(hybrid); others are not relevant. movies: 1,500 queries (--queries) and the documents judged for them, all or those
+among the best 100. MiniLM is onnx:FOLDER with the folder that `bert_to_onnx.py` makes. Vectors, and what each split
+gave, are kept in build/meaning. --few-labels: what 50, 100 and 400 labels change on the fused baseline, 20 splits.
 """
 
 from __future__ import annotations
@@ -33,24 +33,23 @@ from rulerank.baseline import find_baseline
 BM25, DENSE = "bm25(all)", "meaning(all)"
 FUSED = f"{BM25} + {DENSE}"
 BUILD = Path("build/meaning")
-N_QUERIES = 1500  # of movies
+N_QUERIES = 1500  # of movies; their judged documents are the collection
 N_SPLITS = 5
 
 
 def read(folder: Path) -> tuple[rr.Documents, rr.Queries, rr.Qrels]:
     if folder.name != "movies":
-        names = ("docs.jsonl.gz", "queries.tsv", "qrels.txt")
-        docs, queries, qrels = (folder / name for name in names)
+        docs, queries, qrels = (folder / name for name in ("docs.jsonl.gz", "queries.tsv", "qrels.txt"))
         return rr.read_documents(docs), rr.read_queries(queries), rr.io.read_judgements(qrels)
+    documents = rr.read_documents(folder / "corpus.jsonl.gz")
     queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.io.read_judgements))
     kept = np.random.default_rng(0).permutation(len(queries))[:N_QUERIES]
     queries = rr.Queries(queries.ids[kept], [queries.texts[place] for place in kept])
-    there = np.isin(qrels.qid, queries.ids)
-    return (
-        rr.read_documents(folder / "corpus.jsonl.gz"),
-        queries,
-        rr.Qrels(qrels.qid[there], qrels.docid[there], qrels.grade[there]),
-    )
+    own = np.isin(qrels.qid, queries.ids)
+    qrels = rr.Qrels(qrels.qid[own], qrels.docid[own], qrels.grade[own])
+    rows = np.flatnonzero(np.isin(documents.ids, qrels.docid)).tolist()
+    fields = {name: [values[row] for row in rows] for name, values in documents.fields.items()}
+    return rr.Documents(documents.ids[rows], fields), queries, qrels
 
 
 def graded(folder: Path, candidates: str, embed: str) -> rr.Dataset:
@@ -105,7 +104,8 @@ def quality(folder: Path, names: list[str], embedders: list[str]) -> None:
     for name in names:
         for candidates in ("bm25", "hybrid") if name != "movies" else ("judged", "bm25", "hybrid"):
             for embed in embedders:
-                kept = BUILD / f"{name}-{candidates}-{short(embed)}.json"
+                n_queries = f"-{N_QUERIES}" if name == "movies" else ""
+                kept = BUILD / f"{name}{n_queries}-{candidates}-{short(embed)}.json"
                 if not kept.exists():
                     data = graded(folder / name, candidates, embed)
                     kept.write_text(json.dumps([ways(data, seed) for seed in range(N_SPLITS)]))
@@ -154,14 +154,17 @@ def speed(n_docs: int) -> None:
 
 
 def main() -> None:
+    global N_QUERIES
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--embed", default="static,lsa")
     parser.add_argument("--sets", default="cranfield,cisi,movies")
+    parser.add_argument("--queries", type=int, default=N_QUERIES, help="of movies")
     parser.add_argument("--few-labels", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--docs", type=int, default=100_000)
     given = parser.parse_args()
+    N_QUERIES = given.queries
     if given.speed:
         speed(given.docs)
     else:
