@@ -5,18 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from rulerank.cli.options import (
-    AsJson,
-    BaselineOption,
-    Docid,
-    Qid,
-    argument,
-    baseline_of,
-    columns,
-    flag,
-    option,
-    report_left_out,
-)
+from rulerank.cli import options as cli
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def check(
-    source: Annotated[str, argument("POOL", "Documents to rank with both.")],
-    model: Annotated[str, argument("MODEL", "Model file from `rulerank train`.")],
-    labels: Annotated[str | None, option("FILE", "Label store or file to compare by.")] = None,
-    baseline: BaselineOption = None,
-    own_grades: Annotated[bool, flag("Simulate: compare by the grades in POOL.", "--own-grades")] = False,
-    qid: Qid = None,
-    docid: Docid = None,
-    as_json: AsJson = False,
+    source: Annotated[str, cli.argument("POOL", "Documents to rank with both.")],
+    model: Annotated[str, cli.argument("MODEL", "Model file from `rulerank train`.")],
+    labels: Annotated[str | None, cli.option("FILE", "Label store or file to compare by.")] = None,
+    baseline: cli.BaselineOption = None,
+    own_grades: Annotated[bool, cli.flag("Simulate: compare by the grades in POOL.", "--own-grades")] = False,
+    qid: cli.Qid = None,
+    docid: cli.Docid = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Compare a model with the baseline ranking, side by side.
 
@@ -69,12 +58,12 @@ def check(
             "no labels to compare by: give a label store or file with --labels, or simulate with --own-grades"
         )
     ranker = load_beside_data(model, source, command="check")
-    pool = read_pool(source, **columns(qid, docid))
+    pool = read_pool(source, **cli.columns(qid, docid))
     before = {} if labels is None else read_labels(pool, labels, strict=False)
     warn_if_one_sided(before.values())
     if own_grades:
         grades, counting = counted_grades(pool, None)
-        report_left_out(counting, len(pool))
+        cli.report_left_out(counting, len(pool))
         judged = {pool.pairs[row][0] for row in before}
         if counting.n_extra and pool.data.base is not None:  # in the pool only because they have judgements
             rows = [row for row, extra in enumerate(pool.data.base.extra) if not extra]
@@ -84,7 +73,7 @@ def check(
         assert labels is not None
         grades, judged = before, trained_queries(labels)
     known = getattr(ranker, "baseline_", None)
-    start = baseline_of(pool.data.feature_names, known if baseline is None else baseline)
+    start = cli.baseline_of(pool.data.feature_names, known if baseline is None else baseline)
     pairs = DocumentPairs(pool, ranker.predict(pool.data), start.scores(pool.data), judged)
     n_ungraded = sum(not grades.keys() >= {*pair.shown} for pair in pairs)
     ready = counted(len(pairs) - n_ungraded, "comparison")

@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.options import (
-    AsJson,
-    Convention,
-    Docid,
-    Grade,
-    Measures,
-    Qid,
-    argument,
-    columns,
-    name_and_settings,
-    option,
-    pair_of,
-    report_left_out,
-)
+from rulerank.cli import options as cli
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,23 +14,25 @@ if TYPE_CHECKING:
 
 
 def compare(
-    source: Annotated[str, argument("DATA", "Folder with Fold1, Fold2, ..., or a file to split.")],
-    out: Annotated[str, option("DIR", "Folder of the report.", "--out", "-o")] = "report",
+    source: Annotated[str, cli.argument("DATA", "Folder with Fold1, Fold2, ..., or a file to split.")],
+    out: Annotated[str, cli.option("DIR", "Folder of the report.", "--out", "-o")] = "report",
     method: Annotated[
-        list[str] | None, option("NAME", "Method, or your own ranker as NAME=MODULE:OBJECT; repeatable.")
+        list[str] | None, cli.option("NAME", "Method, or your own ranker as NAME=MODULE:OBJECT; repeatable.")
     ] = None,
-    run: Annotated[list[str] | None, option("NAME=FILE", "TREC run, or table of scores with ids; repeatable.")] = None,
-    folds: Annotated[int | None, option("N", "Number of folds to split a file into.  [default: 5]")] = None,
-    measure: Measures = None,
+    run: Annotated[
+        list[str] | None, cli.option("NAME=FILE", "TREC run, or table of scores with ids; repeatable.")
+    ] = None,
+    folds: Annotated[int | None, cli.option("N", "Number of folds to split a file into.  [default: 5]")] = None,
+    measure: cli.Measures = None,
     baseline: Annotated[
-        str | None, option("NAME", "System to test the others against.  [default: GlobalRules, or the first]")
+        str | None, cli.option("NAME", "System to test the others against.  [default: GlobalRules, or the first]")
     ] = None,
-    convention: Convention = "standard",
-    jobs: Annotated[int, option("N", "Number of processes; -1: one per core.")] = -1,
-    qid: Qid = None,
-    docid: Docid = None,
-    grade: Grade = None,
-    as_json: AsJson = False,
+    convention: cli.Convention = "standard",
+    jobs: Annotated[int, cli.option("N", "Number of processes; -1: one per core.")] = -1,
+    qid: cli.Qid = None,
+    docid: cli.Docid = None,
+    grade: cli.Grade = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Compare methods over folds and write a report.
 
@@ -71,11 +60,11 @@ def compare(
     from rulerank.experiment.report import HEADLINE, failure_of
 
     systems, rankers = chosen_methods(method)
-    runs = [pair_of(text, "--run") for text in run or []]
+    runs = [cli.pair_of(text, "--run") for text in run or []]
     twice = next((name for name, _ in runs if [other for other, _ in runs].count(name) > 1), None)
     if twice is not None:
         raise DataError(f"--run {twice!r} is given twice: give each run its own name")
-    convention, given = name_and_settings(convention, "--convention", ("ties", "unjudged"))
+    convention, given = cli.name_and_settings(convention, "--convention", ("ties", "unjudged"))
     compared = compare_folds(
         source,
         out,
@@ -83,7 +72,7 @@ def compare(
         rankers=rankers,
         runs=dict(runs),
         n_folds=folds,
-        columns=columns(qid, docid, grade),
+        columns=cli.columns(qid, docid, grade),
         unjudged=given.get("unjudged"),
         measures=[name for several in measure or HEADLINE for name in several.split(",")],
         against=baseline,
@@ -92,7 +81,7 @@ def compare(
         n_jobs=jobs,
     )
     if compared.found is not None:
-        report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
+        cli.report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
     if as_json:
         print_json(compared.to_dict())
     else:
@@ -117,12 +106,12 @@ def chosen_methods(given: list[str] | None) -> tuple[list[Any] | None, dict[str,
     rankers: dict[str, str] = {}
     for text in given or []:
         if "=" in text.partition(":")[0]:
-            name, place = pair_of(text, "--method")
+            name, place = cli.pair_of(text, "--method")
             if name in rankers:
                 raise DataError(f"--method {name!r} is given twice: give each ranker its own name")
             rankers[name] = place
         elif ":" in text:
-            systems.append({text: make_ranker(*name_and_settings(text, "--method"))})
+            systems.append({text: make_ranker(*cli.name_and_settings(text, "--method"))})
         else:
             systems.append(text)
     return systems if given else None, rankers

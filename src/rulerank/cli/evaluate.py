@@ -5,39 +5,29 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from rulerank.cli.options import (
-    AsJson,
-    Convention,
-    Docid,
-    Grade,
-    Measures,
-    Qid,
-    argument,
-    columns,
-    flag,
-    name_and_settings,
-    option,
-)
+from rulerank.cli import options as cli
 from rulerank.errors import DataError
 
 SETTINGS = ("ties", "unjudged", "complete", "relevant_from", "max_grade")
 
 
 def evaluate(
-    files: Annotated[list[str], argument("FILE", "Data, then score files or runs; with --qrels: runs.")],
-    measure: Measures = None,
-    convention: Convention = "standard",
-    qrels: Annotated[str | None, option("FILE", "Judgements (TREC, or a table); the files are then runs.")] = None,
-    feature: Annotated[list[str] | None, option("NAME", "Rank by a column (-NAME: lowest first); repeatable.")] = None,
+    files: Annotated[list[str], cli.argument("FILE", "Data, then score files or runs; with --qrels: runs.")],
+    measure: cli.Measures = None,
+    convention: cli.Convention = "standard",
+    qrels: Annotated[str | None, cli.option("FILE", "Judgements (TREC, or a table); the files are then runs.")] = None,
+    feature: Annotated[
+        list[str] | None, cli.option("NAME", "Rank by a column (-NAME: lowest first); repeatable.")
+    ] = None,
     compare: Annotated[
-        bool, flag("Test whether the rankings differ; missing queries count as 0.", "--compare")
+        bool, cli.flag("Test whether the rankings differ; missing queries count as 0.", "--compare")
     ] = False,
-    per_query: Annotated[bool, flag("Print one line per query instead of the means.", "--per-query")] = False,
-    out: Annotated[str | None, option("FILE", "Write a .csv (all digits) or .md.", "--out", "-o")] = None,
-    qid: Qid = None,
-    docid: Docid = None,
-    grade: Grade = None,
-    as_json: AsJson = False,
+    per_query: Annotated[bool, cli.flag("Print one line per query instead of the means.", "--per-query")] = False,
+    out: Annotated[str | None, cli.option("FILE", "Write a .csv (all digits) or .md.", "--out", "-o")] = None,
+    qid: cli.Qid = None,
+    docid: cli.Docid = None,
+    grade: cli.Grade = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Measure rankings and compare them.
 
@@ -71,10 +61,10 @@ def evaluate(
     twice = next((name for name in named if named.count(name) > 1), None)
     if twice:
         raise DataError(f"name each file and feature once: {twice!r} is given twice")
-    convention, given = name_and_settings(convention, "--convention", SETTINGS)
+    convention, given = cli.name_and_settings(convention, "--convention", SETTINGS)
     unjudged = str(given.pop("unjudged")) if "unjudged" in given else None
     complete = bool(given.pop("complete", False)) or compare
-    reading = columns(qid, docid, grade) | {"complete": complete, "unjudged": unjudged}
+    reading = cli.columns(qid, docid, grade) | {"complete": complete, "unjudged": unjudged}
     if qrels is None:
         rankings = from_data(files[0], files[1:], feature or [], **reading)
     elif feature:

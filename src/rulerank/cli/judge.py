@@ -10,20 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
-from rulerank.cli.options import (
-    AsJson,
-    BaselineOption,
-    Docid,
-    Host,
-    Port,
-    Qid,
-    Token,
-    argument,
-    baseline_of,
-    columns,
-    flag,
-    option,
-)
+from rulerank.cli import options as cli
 from rulerank.cli.output import print_json
 from rulerank.errors import DataError
 
@@ -32,24 +19,27 @@ if TYPE_CHECKING:
 
 
 def judge(
-    source: Annotated[str, argument("POOL", "Documents to judge: LETOR text or a table.")],
-    labels: Annotated[str, option("STORE", "Label store: a file or postgresql:// URL.")] = "labels.db",
-    rater: Annotated[str | None, option("NAME", "Name of the rater.  [default: asked on the first visit]")] = None,
+    source: Annotated[str, cli.argument("POOL", "Documents to judge: LETOR text or a table.")],
+    labels: Annotated[str, cli.option("STORE", "Label store: a file or postgresql:// URL.")] = "labels.db",
+    rater: Annotated[str | None, cli.option("NAME", "Name of the rater.  [default: asked on the first visit]")] = None,
     guidelines: Annotated[
-        str | None, option("FILE", "Grading scale, one 'GRADE: name - description' per line.  [default: grades 0 to 4]")
+        str | None,
+        cli.option("FILE", "Grading scale, one 'GRADE: name - description' per line.  [default: grades 0 to 4]"),
     ] = None,
-    n_listed: Annotated[int | None, option("N", "Judge lists of N documents first.", "--list", min=1, max=50)] = None,
-    show: Annotated[str | None, option("A,B,...", "More columns to show to raters.")] = None,
-    overlap: Annotated[str, option("SHARE", "Share of documents to be judged by two raters.")] = "0%",
-    baseline: BaselineOption = None,
-    model: Annotated[str, option("FILE", "Model file that the page's training writes.")] = "model.rulerank",
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    token: Token = None,
-    open_browser: Annotated[bool, flag("Open the page in the browser.", "--open/--no-open")] = True,
-    qid: Qid = None,
-    docid: Docid = None,
-    as_json: AsJson = False,
+    n_listed: Annotated[
+        int | None, cli.option("N", "Judge lists of N documents first.", "--list", min=1, max=50)
+    ] = None,
+    show: Annotated[str | None, cli.option("A,B,...", "More columns to show to raters.")] = None,
+    overlap: Annotated[str, cli.option("SHARE", "Share of documents to be judged by two raters.")] = "0%",
+    baseline: cli.BaselineOption = None,
+    model: Annotated[str, cli.option("FILE", "Model file that the page's training writes.")] = "model.rulerank",
+    host: cli.Host = "127.0.0.1",
+    port: cli.Port = None,
+    token: cli.Token = None,
+    open_browser: Annotated[bool, cli.flag("Open the page in the browser.", "--open/--no-open")] = True,
+    qid: cli.Qid = None,
+    docid: cli.Docid = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Serve a page to grade documents, the most informative first.
 
@@ -76,18 +66,16 @@ def judge(
     from rulerank.judging.guidelines import parse_guidelines, read_guidelines
     from rulerank.judging.labels import check_rater
     from rulerank.judging.store import LabelStore
-    from rulerank.sampling.ssar import SSAR
-    from rulerank.sampling.strata import StratifiedSampler
     from rulerank.web import server
 
     server.check_token(host, token)
     rater = None if rater is None else check_rater(rater)
     shown = [name.strip() for name in show.split(",")] if show else []
-    pool = read_pool(source, show=shown, **columns(qid, docid))
+    pool = read_pool(source, show=shown, **cli.columns(qid, docid))
     meant = parse_guidelines("", None) if guidelines is None else read_guidelines(guidelines, None)
     found = None
     if baseline is not None or suggest_baseline(pool.data.feature_names) is not None:
-        found = baseline_of(pool.data.feature_names, baseline)
+        found = cli.baseline_of(pool.data.feature_names, baseline)
     else:
         print(
             "No baseline ranking found: SSAR samples the documents, query by query. "
@@ -103,14 +91,7 @@ def judge(
         return shlex.join(words)
 
     with LabelStore(labels) as store:
-        judging = Judging(
-            pool,
-            store,
-            sampler=SSAR(per_query=True) if found is None else StratifiedSampler(baseline=found),
-            baseline=found,
-            max_grade=meant.max_grade,
-            overlap=share(overlap),
-        )
+        judging = Judging(pool, store, baseline=found, max_grade=meant.max_grade, overlap=share(overlap))
         store.check_writable()
         threading.Thread(target=judging.prepare, daemon=True).start()  # while the web packages load
         from rulerank.judging.web.app import create_app

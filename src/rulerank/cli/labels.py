@@ -151,11 +151,9 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     from rulerank.judging.grades import Counting, grades_of
 
     counting, labels = Counting.now(store), store.labels()
-    people = [label for label in labels if label.rater not in counting.other_raters]
-    parts, grades = agreement_parts(people), counting.grades(labels)
-    given = [[grade for grade in by.values() if grade is not None] for by in counting.people(labels).values()]
-    alpha = krippendorff_alpha(given)
-    by_rater = grades_of(labels, sorted(counting.other_raters))
+    parts = agreement_parts(label for label in labels if label.rater not in counting.other_raters)
+    alpha = krippendorff_alpha(by.values() for by in counting.people(labels).values())
+    by_rater, grades = grades_of(labels, sorted(counting.other_raters)), counting.grades(labels)
     others = [rater_agreement(name, given, grades) for name, given in by_rater.items()]
     if as_json:
         print_json({"people": alpha.to_dict(), **parts.to_dict(), "other_raters": [one.to_dict() for one in others]})

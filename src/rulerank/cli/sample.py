@@ -5,19 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from rulerank.cli.options import (
-    AsJson,
-    BaselineOption,
-    Docid,
-    Qid,
-    argument,
-    baseline_of,
-    columns,
-    flag,
-    name_and_settings,
-    option,
-    report_left_out,
-)
+from rulerank.cli import options as cli
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,16 +18,18 @@ GOOD_START = 100  # labels: ten documents each of ten queries
 
 
 def sample(
-    source: Annotated[str, argument("POOL", "Documents to choose from, - for stdin.")],
-    n: Annotated[int, option("N", "Number of documents to choose.", "-n")] = 20,
-    labels: Annotated[str | None, option("FILE", "Labels so far: a label store or a file.")] = None,
-    own_grades: Annotated[bool, flag("Simulate: use the grades in POOL as labels.", "--own-grades")] = False,
-    baseline: BaselineOption = None,
-    sampler: Annotated[str, option("NAME[:SETTING=VALUE,...]", "strata (of the baseline ranking) or ssar.")] = "strata",
-    out: Annotated[str, option("FILE", "A .csv, .qrels or .txt (LETOR), - for stdout.", "--out", "-o")] = "-",
-    qid: Qid = None,
-    docid: Docid = None,
-    as_json: AsJson = False,
+    source: Annotated[str, cli.argument("POOL", "Documents to choose from, - for stdin.")],
+    n: Annotated[int, cli.option("N", "Number of documents to choose.", "-n")] = 20,
+    labels: Annotated[str | None, cli.option("FILE", "Labels so far: a label store or a file.")] = None,
+    own_grades: Annotated[bool, cli.flag("Simulate: use the grades in POOL as labels.", "--own-grades")] = False,
+    baseline: cli.BaselineOption = None,
+    sampler: Annotated[
+        str, cli.option("NAME[:SETTING=VALUE,...]", "strata (of the baseline ranking) or ssar.")
+    ] = "strata",
+    out: Annotated[str, cli.option("FILE", "A .csv, .qrels or .txt (LETOR), - for stdout.", "--out", "-o")] = "-",
+    qid: cli.Qid = None,
+    docid: cli.Docid = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Choose the documents to label next.
 
@@ -65,20 +55,17 @@ def sample(
     from rulerank.io.files import check_output, write_bytes
     from rulerank.judging.label_files import counted_grades, label_bytes, label_format, read_labels
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.sample import list_next, simulate, with_known_grades
+    from rulerank.judging.sample import choose, with_known_grades
 
     check_output(out, [source, labels])
-    pool = read_pool(source, **columns(qid, docid))
+    pool, known = read_pool(source, **cli.columns(qid, docid)), None
     if own_grades:
-        n_all, (known, counting) = len(pool), counted_grades(pool, None)
-        pool, known = with_known_grades(pool, known)
-        report_left_out(counting, n_all)
+        n_all, (graded, counting) = len(pool), counted_grades(pool, None)
+        pool, known = with_known_grades(pool, graded)
+        cli.report_left_out(counting, n_all)
     before = {} if labels is None else read_labels(pool, labels, strict=True)
     chooser = make_sampler(pool, sampler, baseline)
-    if own_grades:
-        chosen = simulate(pool, chooser, known, labels=before, budget=n)
-    else:
-        chosen = list_next(pool, chooser, n, labels=before)
+    chosen = choose(pool, chooser, n, labels=before, grades=known)
     warn_if_one_sided([*before.values(), *(grade for grade in chosen.grades.tolist() if grade >= 0)])
     payload: dict[str, object] = {
         "pool": len(pool),
@@ -121,12 +108,12 @@ def make_sampler(pool: Pool, text: str, baseline: str | None) -> SSAR | Stratifi
     name = text.partition(":")[0].lower()
     if name not in kinds:
         raise DataError(f"unknown sampler {name!r}; choose from {', '.join(kinds)}")
-    given = name_and_settings(text, "--sampler", kinds[name])[1]
+    given = cli.name_and_settings(text, "--sampler", kinds[name])[1]
     if name == "ssar":
         if baseline is not None:
             raise DataError("ssar does not use a baseline ranking: leave out --baseline or --sampler ssar")
         return SSAR(**given)
-    start = baseline_of(pool.data.feature_names, baseline, "; or use --sampler ssar, which needs none")
+    start = cli.baseline_of(pool.data.feature_names, baseline, "; or use --sampler ssar, which needs none")
     return StratifiedSampler(baseline=start, **given)
 
 

@@ -99,8 +99,7 @@ def _mean(grades: Sequence[int]) -> float | None:
 
 def alpha_of_people(current: CurrentLabels) -> Coefficient:
     """Return Krippendorff's alpha of the human raters, with an interval or the reason for none."""
-    given = ([label.grade for label in by.values()] for by in current.by_row.values())
-    return krippendorff_alpha([[grade for grade in grades if grade is not None] for grades in given])
+    return krippendorff_alpha([label.grade for label in by.values()] for by in current.by_row.values())
 
 
 def disputes_of(current: CurrentLabels) -> list[Dispute[int]]:

@@ -58,11 +58,12 @@ def cohen_kappa(first: Sequence[int], second: Sequence[int]) -> Coefficient:
     return Coefficient(float(cohen_kappa_score(first, second, weights="quadratic", labels=grades)), len(first))
 
 
-def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> Coefficient:
-    """Return Krippendorff's alpha and its 90 % interval; grades_by_doc: the grades each document got.
+def krippendorff_alpha(grades_by_doc: Iterable[Iterable[int | None]], level: str = "ordinal") -> Coefficient:
+    """Return Krippendorff's alpha and its 90 % interval.
 
-    level: "ordinal", grades have an order; "nominal", they are equal or not. Documents with fewer than two grades are
-    ignored. The interval uses the jackknife's standard error over documents with Student's t; there is none for too few
+    grades_by_doc: the grades of each document; None is ignored, and so are documents with fewer than two grades.
+    level: "ordinal", grades have an order; "nominal", they are equal or not.
+    The interval uses the jackknife's standard error over documents with Student's t; there is none for too few
     documents or if all agree equally.
 
     >>> found = krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]], "nominal")
@@ -71,7 +72,8 @@ def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ord
     """
     if level not in ("nominal", "ordinal"):
         raise DataError(f"unknown level {level!r}; choose from 'nominal', 'ordinal'")
-    units = [grades for grades in grades_by_doc if len(grades) > 1]
+    graded = ([grade for grade in grades if grade is not None] for grades in grades_by_doc)
+    units = [grades for grades in graded if len(grades) > 1]
     n = len(units)
     if not n:
         return Coefficient(None, 0, reason=NO_COMMON)
@@ -106,15 +108,6 @@ def _alphas(observed: Array, totals: Array, level: str) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = 1 - (totals.sum(axis=1) - 1) * (observed * distances).sum(axis=(1, 2)) / expected
     return np.where(expected > 0, found, np.nan)
-
-
-def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
-    """Return the grades by rater of the documents that two or more have graded, without "cannot judge"."""
-    docs: dict[Pair, dict[str, int]] = defaultdict(dict)
-    for label in labels:
-        if label.grade is not None:
-            docs[label.query, label.doc][label.rater] = label.grade
-    return {doc: given for doc, given in docs.items() if len(given) > 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +171,15 @@ def agreement_parts(labels: Iterable[Label]) -> AgreementParts:
     >>> agreement_parts([]).raters
     ()
     """
+    docs: dict[Pair, dict[str, int]] = defaultdict(dict)
+    for label in labels:
+        if label.grade is not None:
+            docs[label.query, label.doc][label.rater] = label.grade
     by: dict[str, dict[Hashable, list[float]]] = {kind: defaultdict(list) for kind in ("rater", "query", "grade")}
-    for (query, _), given in _shared(labels).items():
+    for (query, _), given in docs.items():
         others = len(given) - 1
+        if not others:
+            continue
         counts = {grade: [*given.values()].count(grade) for grade in given.values()}
         for rater, grade in given.items():
             by["rater"][rater].append((counts[grade] - 1) / others)

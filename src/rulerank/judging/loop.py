@@ -108,13 +108,13 @@ class Judging:
             for row, n_raters in self._offering.offers(asker, keep_going=keep_going):
                 if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
                     self._stops.pop(rater, None)
-                    return self.task(*self.pool.pairs[row])
+                    return self.pool.task(row)
             self._stops[rater] = self._offering.why_nothing(asker)
             return None
 
     def task(self, query: str, doc: str) -> JudgingTask:
         """Return a document as raters see it."""
-        return JudgingTask(query, doc, **self.pool.shown(self.pool.row(query, doc)))
+        return self.pool.task(self.pool.row(query, doc))
 
     def grade(
         self,

@@ -319,8 +319,7 @@ class QueryLists:
             label = self._current.by_row.get(row, {}).get(asker.rater)
             if label is None and not self._is_open(row, asker):
                 continue
-            task = JudgingTask(*self._pool.pairs[row], **self._pool.shown(row))
-            docs.append(ListedDoc(task, label is not None, None if label is None else label.grade))
+            docs.append(ListedDoc(self._pool.task(row), label is not None, None if label is None else label.grade))
         docs.sort(key=lambda doc: _lot(asker.rater, query, doc.task.doc))
         return QueryList(query, tuple(docs), len(rows) - len(docs))
 

@@ -20,7 +20,7 @@ from rulerank.io.files import NamedBytes, read_bytes
 from rulerank.io.formats import FRAME, HEAD, detect, read_any
 from rulerank.io.frames import FIELD, TABLE_FORMATS, read_frame
 from rulerank.io.tables import MARKED_COLUMNS, TEXT_COLUMNS, feature_columns, read_table
-from rulerank.judging.labels import ShownField, check_name
+from rulerank.judging.labels import JudgingTask, ShownField, check_name
 
 MONEY = re.compile(r"(^|[^a-z])(price|cost|amount|fee|eur|usd|gbp)([^a-z]|$)", re.IGNORECASE)
 GROUPED = 10_000  # whole numbers from here on get commas; years do not
@@ -178,6 +178,10 @@ class Pool:
         texts = ((name, field_text(name, values[row])) for name, values in self.fields.items())
         fields = tuple(ShownField(name, text) for name, text in texts if text is not None)
         return shown | ({"fields": fields} if fields else {})
+
+    def task(self, row: int) -> JudgingTask:
+        """Return a document as raters see it."""
+        return JudgingTask(*self.pairs[row], **self.shown(row))
 
     def query_text(self, query: str) -> str | None:
         """Return the text of a query, if the pool has it."""

@@ -33,41 +33,26 @@ def with_known_grades(pool: Pool, grades: Mapping[int, int]) -> tuple[Pool, dict
     return pool.only(rows), {place: grades[row] for place, row in enumerate(rows)}
 
 
-def simulate(
+def choose(
     pool: Pool,
     sampler: SSAR | StratifiedSampler,
-    grades: Mapping[int, int],
+    n: int,
     *,
     labels: Mapping[int, int] | None = None,
-    budget: int | None = None,
+    grades: Mapping[int, int] | None = None,
 ) -> Sample:
-    """Sample with known grades, after the earlier labels.
+    """Choose up to n documents to judge after the earlier labels.
+
+    grades: of every row, to simulate raters; the sample then has the earlier labels too. If None, each document is
+    assumed to get the most common grade so far, or 0.
 
     >>> import rulerank as rr
     >>> pool = Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=5, seed=0))
-    >>> done = simulate(pool, SSAR(), pool.own_grades, budget=4)
+    >>> choose(pool, SSAR(), 3).grades.tolist()
+    [-1, -1, -1]
+    >>> done = choose(pool, SSAR(), 4, grades=pool.own_grades)
     >>> done.n_labels, done.stop
     (4, 'budget')
-    """
-    if budget is not None and not is_whole(budget, 1):
-        raise DataError(f"-n must be a whole number from 1: got {budget}")
-    selection = sampler.begin(pool.data, start=labels)
-    n_asked = 0
-    while (row := selection.next()) is not None and n_asked != budget:
-        selection.add(row, grades[row])
-        n_asked += 1
-    stop = "natural" if row is None else "budget"
-    return Sample(selection.order, selection.grades, len(selection.order), stop, selection.closeness)
-
-
-def list_next(
-    pool: Pool, sampler: SSAR | StratifiedSampler, n: int, *, labels: Mapping[int, int] | None = None
-) -> Sample:
-    """Choose documents to judge next, assuming that each gets the most common grade so far, or 0.
-
-    >>> import rulerank as rr
-    >>> list_next(Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=5, seed=0)), SSAR(), 3).grades.tolist()
-    [-1, -1, -1]
     """
     if not is_whole(n, 1):
         raise DataError(f"-n must be a whole number from 1: got {n}")
@@ -76,8 +61,10 @@ def list_next(
     closeness = selection.closeness
     usual = int(np.bincount([*labels.values()]).argmax()) if labels else 0
     rows: list[int] = []
-    while len(rows) < n and (row := selection.next()) is not None:
-        selection.add(row, usual)
+    while (row := selection.next()) is not None and len(rows) < n:
+        selection.add(row, usual if grades is None else grades[row])
         rows.append(row)
-    grades = np.full(len(rows), UNLABELLED)
-    return Sample(np.array(rows, dtype=np.int64), grades, len(labels), "listed", closeness)
+    if grades is None:
+        return Sample(np.array(rows, dtype=np.int64), np.full(len(rows), UNLABELLED), len(labels), "listed", closeness)
+    stop = "natural" if row is None else "budget"
+    return Sample(selection.order, selection.grades, len(selection.order), stop, selection.closeness)

@@ -18,9 +18,8 @@ try:
 except ImportError:
     raise MissingExtraError("judge", "SQLAlchemy") from None
 
-VERSION = (
-    5  # 1 lacks an identity and judgements; 2 pages, decisions, orders, kinds of raters, settings; 3, 4: older names
-)
+# version 1 lacks an identity and judgements; 2 pages, decisions, orders, kinds of raters, settings; 3, 4: older names
+VERSION = 5
 METADATA = sa.MetaData()  # of the tables of a store
 DatabaseError = sa.exc.SQLAlchemyError
 
@@ -156,9 +155,8 @@ class _LabelFacts(Facts[Label]):
 
 
 LABELS = _LabelFacts()
-DECISIONS = Facts(
-    Decision, _team_table("decisions", ("query", "doc"), {"grade": sa.Integer}), "query", "doc"
-)  # NULL: cannot be judged
+# a grade of NULL: cannot be judged
+DECISIONS = Facts(Decision, _team_table("decisions", ("query", "doc"), {"grade": sa.Integer}), "query", "doc")
 ORDERS = Facts(Order, _team_table("orders", ("query", "rater"), {"docs": sa.Text}), "query", "rater")  # a JSON list
 RATER_KINDS = Facts(RaterKind, _team_table("rater_kinds", ("name",), {"kind": sa.Text}), "name")
 SETTINGS = Facts(Setting, _team_table("settings", ("name",), {"value": sa.Text}), "name")  # JSON

@@ -259,8 +259,8 @@ class Check:
                 if entered in skipped or self._graded(pair):
                     continue
                 if self.store.claim(*entered, rater):
-                    docs = [JudgingTask(*self.pool.pairs[row], **self.pool.shown(row)) for row in pair.shown]
-                    return PairTask(pair.query, (docs[0], docs[1]), found.n_trials + 1)
+                    first, second = (self.pool.task(row) for row in pair.shown)
+                    return PairTask(pair.query, (first, second), found.n_trials + 1)
             return None
 
     def skip(self, rater: str, query: str) -> None:

@@ -204,8 +204,8 @@ class LabelStore(Database):
         return self._facts(DECISIONS, DECISIONS.current)
 
     def history_of(self, kind: type[Kind]) -> list[Kind]:
-        """Return every `Decision`, `RaterKind` or `Setting` ever made, or every `Order` of version 0.1."""
-        facts: Any = next(one for one in TEAM if one.kind is kind)
+        """Return every `Label`, `Decision`, `RaterKind` or `Setting` ever made, or every `Order` of version 0.1."""
+        facts: Any = next(one for one in (LABELS, *TEAM) if one.kind is kind)
         return self._facts(facts, facts.history)
 
     def set_rater_kind(self, name: str, kind: str, rater: str, *, page: str | None = None) -> RaterKind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -202,28 +202,22 @@ def audit(store: LabelStore) -> list[Event]:
     ann label milk d1 3 list
     ann undo label milk d1 3 document
     """
-    facts: list[tuple[str, Any, Content]] = [
-        *(("label", one, _graded(one)) for one in store.history()),
-        *(("decision", one, _graded(one)) for one in store.history_of(Decision)),
-        *(("order", one, (one.query, None, None, " > ".join(one.docs))) for one in store.history_of(Order)),
-        *(("rater kind", one, (None, None, None, f"{one.name} is {one.kind}")) for one in store.history_of(RaterKind)),
-        *(
-            ("setting", one, (None, None, None, f"{one.name} = {json.dumps(one.value)}"))
-            for one in store.history_of(Setting)
-        ),
-    ]
-    events: list[tuple[datetime, str, str, Content, str | None, int | None]] = [
-        (one.time, one.rater, "skip", (one.query, one.doc, None, ""), None, None) for one in store.skips()
-    ]
-    for kind, one, content in facts:
-        events.append((one.time, one.rater, kind, content, one.page, one.id))
-        if one.withdrawn is not None:
-            who = getattr(one, "withdrawn_by", None) or one.rater
-            events.append((one.withdrawn, who, f"undo {kind}", content, one.withdrawn_page, one.id))
-    return [
-        Event(time.isoformat(), who, what, *content, page, number)
-        for time, who, what, content, page, number in sorted(events, key=lambda event: event[0])
-    ]
+    contents: dict[str, tuple[type[Any], Callable[[Any], Content]]] = {
+        "label": (Label, _graded),
+        "decision": (Decision, _graded),
+        "order": (Order, lambda one: (one.query, None, None, " > ".join(one.docs))),
+        "rater kind": (RaterKind, lambda one: (None, None, None, f"{one.name} is {one.kind}")),
+        "setting": (Setting, lambda one: (None, None, None, f"{one.name} = {json.dumps(one.value)}")),
+    }
+    skips = store.skips()
+    events = [Event(one.time.isoformat(), one.rater, "skip", one.query, one.doc, None, "", None, None) for one in skips]
+    for what, (kind, content) in contents.items():
+        for one in store.history_of(kind):
+            events.append(Event(one.time.isoformat(), one.rater, what, *content(one), one.page, one.id))
+            if one.withdrawn is not None:
+                who, when = getattr(one, "withdrawn_by", None) or one.rater, one.withdrawn.isoformat()
+                events.append(Event(when, who, f"undo {what}", *content(one), one.withdrawn_page, one.id))
+    return sorted(events, key=lambda event: datetime.fromisoformat(event.time))
 
 
 def write_audit(store: LabelStore, path: str | os.PathLike[str]) -> None:
