@@ -122,7 +122,7 @@ def folder(tmp_path, monkeypatch, synthetic):
     ("command", "nothing"),
     [
         (["train", "positive.csv", "-o", "m.rulerank"], "learn from"),
-        (["evaluate", "positive.csv", "--feature", "bm25_body"], "tell rankings apart by"),
+        (["evaluate", "positive.csv", "--feature", "bm25_body"], "compare rankings by"),
         (["compare", "positive.csv", "--method", "QI", "--jobs", "1"], "compare systems by"),
     ],
 )

@@ -89,7 +89,7 @@ def test_score_follows_the_routing_of_queries():
 
 
 def test_score_without_grades_says_how():
-    with pytest.raises(DataError, match=r"a score needs one grade per row: score\(X, y, qid=qid\)"):
+    with pytest.raises(DataError, match=r"score needs one grade per row: score\(X, y, qid=qid\)"):
         rr.QueryIntercepts(l2=1.0).fit(FULL).score(FULL.X)
 
 

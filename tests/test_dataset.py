@@ -106,7 +106,7 @@ def test_a_category_must_be_one_of_those_named():
 
 def test_parts_with_other_categories_or_texts_are_not_put_together_silently():
     one = rr.Dataset([[0.0]], [0], ["a"], texts={"title": ["x"]}, categories={"f1": ("red", "blue")})
-    with pytest.raises(DataError, match="differ in what the values of their categories stand for"):
+    with pytest.raises(DataError, match="differ in the names of their categories"):
         rr.Dataset.concat([one, rr.Dataset([[0.0]], [0], ["a"], categories={"f1": ("blue", "red")})])
 
 

@@ -85,7 +85,7 @@ def test_every_truncation_is_noticed(tmp_path):
         with pytest.raises(ModelFileError, match=r"is cut off: .* bytes are there; copy|is not a rulerank model"):
             load(path)
     path.write_bytes(content + b"\n")
-    with pytest.raises(ModelFileError, match=r"is damaged: its checksum does not fit its content; save the model"):
+    with pytest.raises(ModelFileError, match=r"is damaged: its checksum does not match its content; save the model"):
         load(path)
 
 

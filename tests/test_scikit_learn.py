@@ -165,7 +165,7 @@ def test_score_weighs_queries_by_their_rows_and_leaves_rows_of_weight_0_out():
 @pytest.mark.parametrize("scoring", [None, make_scorer("MAP")])
 def test_folds_that_tear_queries_apart_get_a_warning_that_names_the_right_splitter(routing, cv, scoring):
     pipeline = make_pipeline(StandardScaler(), GlobalRules())
-    message = r"other documents of .*, such as 'q\d+', so the result is too good: split by query, cv=QueryKFold\(\) in"
+    message = r"other documents of .*, such as 'q\d+', so the score is too optimistic: split by query, cv=Q"
     with pytest.warns(UserWarning, match=message):
         cross_validate(pipeline, X, y, cv=cv, scoring=scoring, params={"qid": qid}, error_score="raise")
 
@@ -196,20 +196,20 @@ def test_arguments_of_other_libraries_get_a_hint():
         ({"group": [2, 2]}, r"^group must hold the number of rows of each query, .* to 3: they add up to 4; if"),
         ({"group": ["a", "a", "b"]}, r"add up to 3: got \['a', 'a', 'b'\]; if it names the query of each row"),
         ({"group": [0, 3]}, r"add up to 3: got \[0, 3\]"),
-        ({"group": [3], "qid": ["a", "a", "b"]}, "^group and qid both say which rows belong together: leave group out"),
+        ({"group": [3], "qid": ["a", "a", "b"]}, "^group and qid both define the queries: leave out group"),
     ],
 )
 def test_group_sizes_that_cannot_be_are_refused(options, message):
     for call in (GlobalRules().fit, GlobalRules().fit(X[:3], [0, 1, 0], qid=[1, 1, 1]).score):
         with pytest.raises(DataError, match=message):
             call(X[:3], [0, 1, 0], **options)
-    with pytest.raises(DataError, match="group and a Dataset, which has its queries with it, both say"):
+    with pytest.raises(DataError, match="group and a Dataset, which includes its queries, both define"):
         GlobalRules().fit(DATA, group=[len(DATA)])
 
 
 def test_rankers_of_rules_refuse_sparse_rows_with_a_hint():
     with pytest.raises(
-        DataError, match=r"^GlobalRules takes no sparse X, .*: give X.toarray\(\), or use QueryIntercepts"
+        DataError, match=r"^GlobalRules does not accept sparse X, .*: give X.toarray\(\), or use QueryIntercepts"
     ):
         GlobalRules().fit(sparse.csr_array(X), y, qid=qid)
 

@@ -33,7 +33,7 @@ class AdaRank(StagedLinearRanker):
     ----------
     measure: what to raise, such as "MAP" or "NDCG@10".
     n_rounds: features taken at most, the same one perhaps several times.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         The sum adds up features as they are, so that without it those with large numbers decide.
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.

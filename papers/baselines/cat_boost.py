@@ -24,7 +24,7 @@ class YetiRank(LibraryRanker):
     learning_rate: share of each tree that counts.
     patience: with `fit(..., vali=data)`, trees that may fail to raise NDCG@10 there before growing stops.
     seed: of the random permutations that the loss is made of.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: threads; all cores by default.
 
     Attributes

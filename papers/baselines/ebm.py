@@ -24,7 +24,7 @@ class EBM(LibraryRanker):
     max_pairs: pairs of features at most.
     n_bags: how many models are averaged.
     seed: another seed deals the queries out differently.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: processes; all cores by default.
 
     Attributes

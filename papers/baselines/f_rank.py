@@ -34,7 +34,7 @@ class FRank(BoostedStumps):
     ----------
     n_rounds: stumps at most; fewer when none helps any more.
     n_thresholds: thresholds tried for each feature, so that they part its values into equally many rows.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
 
     A missing value is below or above every threshold, whichever serves the stump. A query with one grade says nothing.

@@ -35,7 +35,7 @@ class ILMARTLike(LibraryRanker):
     min_docs: documents in a leaf at least.
     max_pairs: pairs at most; 0 for single features alone.
     patience: with `fit(..., vali=data)`, trees that may fail to raise NDCG@10 there before growing stops.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: threads; all cores by default.
 
     Attributes

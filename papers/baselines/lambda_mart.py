@@ -33,7 +33,7 @@ class LambdaMART(LibraryRanker):
     min_docs: documents in a leaf at least.
     patience: with `fit(..., vali=data)`, trees that may fail to raise NDCG@10 there before growing stops; those after
         the best are dropped.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: threads; all cores by default.
 
     Attributes

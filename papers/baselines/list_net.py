@@ -31,7 +31,7 @@ class ListNet(StagedLinearRanker):
     learning_rate: length of a step, for features measured in their deviation within queries: it means the same whatever
         the units. A step that would raise the loss is halved, and so are those that follow.
     n_epochs: steps.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 

@@ -109,7 +109,7 @@ class RankSVM(MarginRanker):
         and in scikit-learn's LinearSVC on differences of documents it is C / number of queries.
     eps: stop when the objective is surely within this share of its minimum.
     max_iter: rounds of the cutting-plane search at most; some 10 to 100 are enough.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         Weights depend on the units of features, so those of raw features of different sizes are seldom good.
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.

@@ -24,7 +24,7 @@ class SVMMAP(MarginRanker):
     C: how much the rankings count against small weights, as in SVMmap. `C_GRID` lists values worth trying.
     eps: stop when the objective is surely within this share of its minimum.
     max_iter: rounds of the cutting-plane search at most.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 

@@ -205,13 +205,13 @@ class Dataset:
         Dataset(2 rows, 1 query, 1 feature, grades 0: 2)
         """
         if not parts:
-            raise DataError("expected at least one data set to put together: got none")
+            raise DataError("expected at least one data set to concatenate: got none")
         names = parts[0].feature_names
         for part in parts[1:]:
             if part.feature_names != names:
                 raise DataError(f"data sets differ in their features: {names} and {part.feature_names}")
             if part.categories != parts[0].categories:
-                raise DataError("data sets differ in what the values of their categories stand for")
+                raise DataError("data sets differ in the names of their categories")
 
         shown = [part.impressions for part in parts if part.impressions is not None]
         if 0 < len(shown) < len(parts):
@@ -379,7 +379,7 @@ def no_contrast(what: str, purpose: str) -> DataError:
     """Return the error that says so, and what to do."""
     return DataError(
         f"no query has documents of two grades ({what}), so there is nothing to {purpose}: grade more documents of "
-        "each query; where the judgements list relevant documents only, count the others as not relevant "
+        "each query; if the judgements list only relevant documents, count the others as not relevant "
         "(--unjudged 0, in Python unjudged=0)"
     )
 

@@ -212,7 +212,7 @@ def _open(path: Path) -> tuple[dict[str, Any], bytes, int]:
         raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file again")
     end = len(content) - N_CHECKSUM
     if len(content) > size or hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
-        raise ModelFileError(f"is damaged: its checksum does not fit its content; {AGAIN}")
+        raise ModelFileError(f"is damaged: its checksum does not match its content; {AGAIN}")
     _, version, manifest_size, _ = HEADER.unpack_from(content)
     if version != VERSION:
         raise ModelFileError(

@@ -1,4 +1,4 @@
-"""What is done to features before a ranker learns: one scale by query, and numbers in place of missing values.
+"""Preparation of features before training: normalisation by query, and numbers for missing values.
 
 Raw features of different queries are not comparable.
 
@@ -23,12 +23,12 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
-NORMALIZE = Word(NORMALIZATIONS, meaning="how features are put on one scale by query first", none="not at all")
+NORMALIZE = Word(NORMALIZATIONS, meaning="how features are normalised by query first", none="not at all")
 LISTED = 5  # features named in a message
 
 
 def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = None) -> Array:
-    """Put every feature of every query on one scale; missing values stay missing, constant ones become 0.
+    """Normalise every feature by query; missing values stay missing, constant ones become 0.
 
     minmax: from 0 to 1. rank: share of the query's documents below, ties in the middle. zscore: mean 0, deviation 1.
 
@@ -136,7 +136,7 @@ def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
         shown = ", ".join(lacking[:LISTED]) + (", ..." if len(lacking) > LISTED else "")
         raise DataError(
             f"{missing.sum():,} values are missing (NaN), in {len(lacking)} of {len(feature_names)} features: {shown}; "
-            'give missing="mean" to put the mean of the training rows in their place, or fill them before, '
+            'give missing="mean" to replace them by the mean of the training rows, or fill them first, '
             "for example with scikit-learn's SimpleImputer"
         )
 

@@ -46,7 +46,7 @@ def test_answers_are_checked(run, folder):
     Path("answers.jsonl").write_text(json.dumps(good) + "\n")
     done = run("export", "rules.rulerank", "--check", "answers.jsonl")
     assert (done.code, done.err) == (0, "")
-    assert "the answers are those of predict" in done.out
+    assert "all scores equal those of predict" in done.out
     Path("answers.jsonl").write_text(json.dumps(good) + "\n" + json.dumps(bad) + "\n")
     done = run("export", "rules.rulerank", "--check", "answers.jsonl")
     assert done.code == 1

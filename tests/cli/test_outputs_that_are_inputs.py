@@ -101,7 +101,7 @@ def test_a_label_store_is_never_written_over(run, folder, line):
     before = digests(folder)
     done = run(*line.split())
     assert done.code == 2
-    assert "judged.db is a label store, which is never written over; write to another file\n" in done.err
+    assert "judged.db is a label store, which is never overwritten; write to another file\n" in done.err
     assert digests(folder) == before
 
 
@@ -109,7 +109,7 @@ def test_what_lies_beside_a_label_store_belongs_to_it(tmp_path):
     store = LabelStore(tmp_path / "l.db")
     store.add("q", "d", 1, "ann")
     assert (tmp_path / "l.db-wal").exists()
-    with pytest.raises(DataError, match=r"l\.db-wal is a label store, which is never written over"):
+    with pytest.raises(DataError, match=r"l\.db-wal is a label store, which is never overwritten"):
         write_bytes(tmp_path / "l.db-wal", b"x")
     store.close()
     (tmp_path / "notes-wal").write_text("mine")

@@ -32,7 +32,7 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
     expected = (ranker.set_params(baseline="-bm25_title") if baseline else ranker).fit(pool)
     assert done.code == 0
     others = [line for line in done.err.splitlines() if "documents are level with another" not in line]
-    assert len(others) == method.startswith("RE-")  # "mostly worse than ..."
+    assert len(others) == method.startswith("RE-")  # "usually worse than ..."
     assert np.array_equal(load("few.rulerank").predict(pool), expected.predict(pool))
     assert done.out.startswith("trained on pool.csv and graded.csv: Dataset(10 rows")
     assert "__" not in done.out  # the parameters of the discretizer stand in its own words
@@ -145,7 +145,7 @@ def test_labels_of_other_raters_are_left_out_and_it_is_said_how_to_let_them_in(r
 
 def test_a_rater_who_is_named_has_intercepts_of_its_own(run, folder):
     done = run(*EACH, "--raters", "gpt")
-    assert "learned from 10 labels of the people, 10 labels of gpt: every rater has intercepts of its own" in done.err
+    assert "learned from 10 labels of the people, 10 labels of gpt: every rater has separate intercepts" in done.err
     assert "Dataset(20 rows" in done.out
     pool = read_any("pool.csv")
     given = {

@@ -72,8 +72,8 @@ def test_queries_are_found_by_their_text_where_that_finds_more():
 @pytest.mark.parametrize(
     ("pool", "by", "message"),
     [
-        (rr.Dataset([[0.5]], [0], ["q1"]), None, "the pool has no document ids, by which a log names documents"),
-        (rr.Dataset([[0.5]], [0], ["q1"], docid=["a"]), "text", "the pool has no texts of queries: give it a column"),
+        (rr.Dataset([[0.5]], [0], ["q1"]), None, "the pool has no document ids, which are needed to join the log"),
+        (rr.Dataset([[0.5]], [0], ["q1"], docid=["a"]), "text", "the pool has no query texts: add a column"),
         (POOL[[0, 0]], None, "the pool holds document 'a' of query 'q1' more than once: join a log to a pool with"),
         (POOL, "name", "by must be id, text or None: got 'name'"),
         (
@@ -81,7 +81,7 @@ def test_queries_are_found_by_their_text_where_that_finds_more():
                 [[1.0]] * 2, [0, 0], ["1", "2"], ["a", "a"], texts={"query": np.array(["Lamp", "lamp"], object)}
             ),
             None,
-            "two queries of the pool, '1' and '2', have the text 'lamp': join by the queries' ids",
+            "two queries of the pool, '1' and '2', have the text 'lamp': join by query id",
         ),
     ],
 )

@@ -55,12 +55,12 @@ def test_a_list_for_a_key_never_changes():
     [
         ((["a"], ["b"], ""), "key must be a text of 1 to 10000 characters: got ''"),
         ((["a"], ["b"], 7), "key must be a text of 1 to 10000 characters: got '7'"),
-        ((["a", "a"], ["b"], "k"), "a ranking holds each document once: 'a' is in a twice"),
-        ((["a"], ["b", "c", "b"], "k"), "a ranking holds each document once: 'b' is in b twice"),
-        (("ab", ["b"], "k"), "a must be a list of documents' ids, best first: got 'ab'"),
-        ((["a"], b"bc", "k"), "b must be a list of documents' ids, best first: got b'bc'"),
-        ((["a"], {"b"}, "k"), "b must be a list of documents' ids, best first: got {'b'}"),
-        ((["a"], None, "k"), "b must be a list of documents' ids, best first: got None"),
+        ((["a", "a"], ["b"], "k"), "a ranking must list each document once: 'a' is in a twice"),
+        ((["a"], ["b", "c", "b"], "k"), "a ranking must list each document once: 'b' is in b twice"),
+        (("ab", ["b"], "k"), "a must be a list of document ids, best first: got 'ab'"),
+        ((["a"], b"bc", "k"), "b must be a list of document ids, best first: got b'bc'"),
+        ((["a"], {"b"}, "k"), "b must be a list of document ids, best first: got {'b'}"),
+        ((["a"], None, "k"), "b must be a list of document ids, best first: got None"),
     ],
 )
 def test_rankings_and_keys_that_cannot_be_are_refused(arguments, message):
@@ -113,13 +113,13 @@ def test_a_log_with_teams_is_judged_by_session_and_query():
     [
         (
             "query,session,doc,clicked\nq,1,a,1\n",
-            "no column is known to be the team: the columns are query, session, doc, clicked; name it, columns={'team'",
+            "no column is recognised as the team: the columns are query, session, doc, clicked; name it, columns=",
         ),
-        ("query,doc,team,clicked\nq,a,a,1\n", "no column is known to be the session: the columns are query, doc, team"),
+        ("query,doc,team,clicked\nq,a,a,1\n", "no column is recognised as the session: the columns are query"),
         ("query,session,team,clicked\nq,1,c,1\n", "expected a, b or nothing as the team, got 'c' in 1 of 1 row"),
-        ("query,session,team,clicked\nq,1,,1\n", "no document is of a team (a or b), so that no ranking can win"),
-        ("query,session,team,clicked\nq,1,a,5\n", "1 of 1 row have no query, no session, or a clicked that is neither"),
-        ("query,session,team,clicked\n", "the log holds no impression"),
+        ("query,session,team,clicked\nq,1,,1\n", "no document has a team (a or b), so no ranking can win"),
+        ("query,session,team,clicked\nq,1,a,5\n", "1 of 1 row have no query, no session, or a value of clicked"),
+        ("query,session,team,clicked\n", "the log has no impressions"),
     ],
 )
 def test_a_log_that_cannot_be_judged_is_refused(text, message):

@@ -88,11 +88,11 @@ NO_COUNT = (
         (ROWS + "q,a,1\n", {}, "2: cannot be read as csv: Expected Number of Columns: 4 Found: 3"),
         (ROWS + "q,a,1.5,1\nq,,1,1\n,a,1,1\n", {}, "1 without a query, 1 without a document, 1 whose position is no"),
         (ROWS + "q,a,3000000000,1\n", {}, "1 whose position is larger than 2,147,483,647; the"),
-        (ROWS, {}, "the log holds no impression"),
+        (ROWS, {}, "the log has no impressions"),
         (ROWS + "q,a,1,1\n", {"columns": {"doc": "sku"}}, "there is no column 'sku'; the columns are query, doc"),
         (ROWS + "q,a,1,1\n", {"columns": {"item": "doc"}}, "columns names columns of query, doc, position, clicked"),
         (ADDED + "q,a,1,1000000000000,4\n" * 9_100, {}, "expected at most 9,007,199,254,740,992 impressions, got 9"),
-        ("query,doc,clicked\nq,a,1\n", {}, "no column is known to be the position: the columns are query, doc"),
+        ("query,doc,clicked\nq,a,1\n", {}, "no column is recognised as the position: the columns are query, doc"),
         ("query,doc,position,clicks\nq,a,1,1\n", {}, "expected a column that says whether it was clicked (0 or 1), or"),
         ("clicked," + ADDED + "1,q,a,1,1,1\n", {}, "is each row one impression ('clicked') or a sum ('impressions')?"),
         ("qid," + ROWS + "q,q,a,1,1\n", {}, "name the one that is, columns={'query': ...} (--columns query=...)"),
@@ -102,8 +102,8 @@ NO_COUNT = (
         ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object per line, got [1]"),
         ('\ufeff{"query": 1}\n', {}, "expected JSON lines, got a byte order mark before the first: save the file"),
         ('[{"query": "q"}]', {}, "expected JSON lines, one object per line: got an array; write one object per line"),
-        ("x", {"first_position": 2}, "first_position must be 1, or 0 where the log counts from 0: got 2"),
-        ("x", {"format": "xml"}, "expected a log's format, csv, tsv, jsonl or parquet, got 'xml'"),
+        ("x", {"first_position": 2}, "first_position must be 1, or 0 if the log counts from 0: got 2"),
+        ("x", {"format": "xml"}, "expected csv, tsv, jsonl or parquet as the format of a log, got 'xml'"),
     ],
 )
 def test_a_log_that_cannot_be_right_is_refused(text, options, message):
@@ -121,7 +121,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("none.csv", "there is no such file"), ("*.nothing", "no file has such a name"), ("", "the folder holds no log")],
+    [("none.csv", "there is no such file"), ("*.nothing", "no file matches this name"), ("", "the folder has no log")],
 )
 def test_a_log_that_is_not_there_is_an_error(name, message, tmp_path):
     with pytest.raises(ReadError, match=message):

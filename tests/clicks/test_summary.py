@@ -38,7 +38,7 @@ def test_a_summary_counts_what_the_pool_knows_and_what_moves():
     found = summary_of(rows, POOL)
     assert found.sentences() == [
         "2 queries, 3 documents (pairs of query and document), 2 positions; 100 impressions, 15 clicks (15.0 %).",
-        "In the pool, by the queries' id: 1 of the queries, 2 of the documents; 33.3 % of the documents and 10.0 % of "
+        "In the pool, matched by query id: 1 of the queries, 2 of the documents; 33.3 % of the documents and 10.0 % of "
         "the impressions have no features.",
         "1 document of the pool never shown, and left out.",
         "Seen at more than one position: 1 of 2 documents (50.0 %).",

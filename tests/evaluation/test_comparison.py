@@ -149,7 +149,7 @@ def test_names_are_escaped_in_latex():
     [
         ({"scores": {"a": [1, 2]}}, "expected at least two rankings to compare: got 1"),
         ({"scores": [[1, 2], [2, 1]]}, "expected the grades, then the rankings as a dict .*: got list"),
-        ({}, "expected at least two queries to tell a difference from chance: got 1"),
+        ({}, "expected at least two queries to test a difference: got 1"),
         ({"n_rounds": 0}, "n_rounds must be a whole number from 1: got 0"),
         ({"seed": -1}, "seed must be a whole number from 0: got -1"),
         ({"alpha": 5}, "alpha must lie between 0 and 1: got 5"),
@@ -169,7 +169,7 @@ def test_only_rankings_of_the_same_queries_are_compared():
     one, two, other = (evaluate([1, 0], [1, 2], qid, any_grades=True) for qid in (["a", "a"], ["a", "b"], ["b", "c"]))
     with pytest.raises(DataError, match="on the same queries: these were evaluated on different ones"):
         compare_results({"x": two, "y": other})
-    with pytest.raises(DataError, match="expected at least two queries to tell a difference from chance: got 1"):
+    with pytest.raises(DataError, match="expected at least two queries to test a difference: got 1"):
         compare_results({"x": one, "y": one})
 
 

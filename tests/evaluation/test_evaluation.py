@@ -160,7 +160,7 @@ def test_grades_that_are_the_same_in_every_query_tell_no_rankings_apart(y, what)
     for call in (lambda: evaluate(y, scores, qid), lambda: compare(y, {"one": scores, "two": scores}, qid)):
         with pytest.raises(DataError) as told:
             call()
-        assert f"no query has documents of two grades ({what}), so there is nothing to tell rankings ap" in str(
+        assert f"no query has documents of two grades ({what}), so there is nothing to compare rankings by" in str(
             told.value
         )
         assert "grade more documents of each query" in str(told.value)

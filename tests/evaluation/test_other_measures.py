@@ -61,9 +61,9 @@ def test_rankings_are_compared_by_them():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("Success@1", {"scores": [1.0] * 5}, "Success@1 comes from ir_measures, which knows no mean over ties"),
-        ("Success@1", {"relevant_from": 2}, r"Success@1 says by itself what is relevant: write \(rel=2\)"),
-        ("RBP(p=1.5)", {}, r"persistence between 0 and 1 and a cutoff from 1 on, if any: got 'RBP\(p=1.5\)'"),
+        ("Success@1", {"scores": [1.0] * 5}, "Success@1 comes from ir_measures, which cannot average over ties"),
+        ("Success@1", {"relevant_from": 2}, r"Success@1 sets its own relevance level: write \(rel=2\)"),
+        ("RBP(p=1.5)", {}, r"persistence between 0 and 1 and, if any, a cutoff from 1: got 'RBP\(p=1.5\)'"),
         ("RBP(p=0.8)@0", {}, "RBP needs a persistence"),
         ("Success(p=", {}, r"ir_measures cannot read the measure 'Success\(p='"),
         ("P(loud=2)@5", {}, r"ir_measures cannot read the measure 'P\(loud=2\)@5'"),

@@ -55,7 +55,7 @@ def test_run_and_judgements_are_told_apart_by_their_types():
 
 
 def test_a_run_has_its_queries_with_it_and_alone_can_lack_some():
-    with pytest.raises(DataError, match=r"a run has its own queries and ids: name what follows, evaluate\("):
+    with pytest.raises(DataError, match=r"a run includes its queries and ids: name the rest, evaluate\("):
         rr.evaluate(RUN, QRELS, "MAP")
     with pytest.raises(DataError, match=r"complete is for a run, which may lack queries: evaluate\(run"):
         rr.evaluate(DATA, SCORES, complete=True)
@@ -66,10 +66,10 @@ def test_a_data_set_has_its_queries_with_it():
     assert rr.evaluate(DATA, SCORES, measures="MAP", ties="docid").ties == "docid"
     for call in (lambda: rr.evaluate(DATA, SCORES, DATA.qid), lambda: rr.evaluate(DATA, SCORES, ["MAP"])):
         with pytest.raises(
-            DataError, match=r"a Dataset has its own queries: leave qid out, .* evaluate\(data, scores, measures"
+            DataError, match=r"a Dataset includes its queries: leave out qid, .* evaluate\(data, scores, measures"
         ):
             call()
-    with pytest.raises(DataError, match="expected qid, the query of each document; a Dataset has them with it"):
+    with pytest.raises(DataError, match="expected qid, the query of each document; a Dataset includes it"):
         rr.evaluate(DATA.y, SCORES)
 
 

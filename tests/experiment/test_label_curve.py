@@ -155,7 +155,7 @@ def test_sizes_are_those_that_the_pools_reach():
 @pytest.mark.parametrize(
     ("message", "options"),
     [
-        ("n_splits must be a whole number from 2, for a worst one among them: got 1", {"n_splits": 1}),
+        ("n_splits must be a whole number from 2: got 1", {"n_splits": 1}),
         (r"sizes must be whole numbers from 1 to \d+, the smallest pool: got 99999", {"sizes": [99999]}),
         ("there is no number of labels to learn from: give sizes", {"sizes": []}),
         ("unknown method 'best'; choose from RE-GR", {"rankers": ["best"]}),

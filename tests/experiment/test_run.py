@@ -223,7 +223,7 @@ UNGRADED = replace(FOLDS[0].test, y=np.full(len(FOLDS[0].test), -1))
     ("folds", "message"),
     [
         ([], "expected folds, such as"),
-        ([FOLDS[0]] * 2, "folds must have names of their own: got Fold1, Fold1"),
+        ([FOLDS[0]] * 2, "folds must have different names: got Fold1, Fold1"),
         ([replace(FOLDS[0], vali=EMPTY)], "Fold1: vali has no documents"),
         ([replace(FOLDS[0], test=UNGRADED)], "Fold1: every document of test must have a grade"),
     ],

@@ -159,8 +159,8 @@ def test_a_file_is_split_and_documents_without_a_grade_are_left_out_and_counted(
             {"n_folds": 20},
             "data.csv: expected graded documents of at least 20 queries for 20 folds, got 15",
         ),
-        ("nowhere", {}, "nowhere: expected a directory with folds or a file of graded documents, got nothing"),
-        (".", {"n_folds": 3, "format": "csv"}, "has its folds as LETOR files: leave out format, --folds"),
+        ("nowhere", {}, "nowhere: there is no such folder or file"),
+        (".", {"n_folds": 3, "format": "csv"}, "is a folder of LETOR folds: leave out format, --folds"),
     ],
 )
 def test_mistakes_in_what_is_opened_are_told(source, options, message, tmp_path, monkeypatch):

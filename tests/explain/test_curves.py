@@ -189,13 +189,13 @@ def test_without_documents_training_rows_are_counted(fitted):
 
 
 def test_what_cannot_be_drawn_is_said(fitted, data, tmp_path):
-    with pytest.raises(DataError, match="most is how many features to draw, a whole number from 1: got 0"):
+    with pytest.raises(DataError, match="most, the number of features to draw, must be a whole number from 1: got 0"):
         fitted.curves(data, most=0)
     for nothing in (data.X, data[np.zeros(len(data), dtype=bool)]):
         with pytest.raises(DataError, match="curves need a Dataset with at least one document"):
             fitted.curves(nothing)
     fitted.save(tmp_path / "model.rulerank")
-    with pytest.raises(DataError, match="this FittedRules has no training rows with it: give documents, "):
+    with pytest.raises(DataError, match="this FittedRules has no training rows: give documents, "):
         rr.load(tmp_path / "model.rulerank").curves()
     flat = rr.QueryIntercepts(l2=1.0).fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
     with pytest.raises(DataError, match="there is no curve to draw: no feature moves the scores of this Query"):

@@ -94,7 +94,7 @@ def test_the_printed_parts_of_a_difference_add_up_to_the_printed_difference(name
         versus = ranker.explain(own, row, versus=row + 5)
         for n in (1, 3, 5, 100):
             lead, *lines = versus.lines(n)
-            said = re.match(rf"row \d+ scores ({NUMBER}) and row \d+ ({NUMBER}): ({NUMBER}) between them\.", lead)
+            said = re.match(rf"row \d+ scores ({NUMBER}) and row \d+ ({NUMBER}): a difference of ({NUMBER})\.", lead)
             high, low, difference = map(Decimal, said.groups()) if said else (0, 0, 0)
             assert said or versus.tied
             assert high - low == difference == sum(parts_of(lines, " from "))

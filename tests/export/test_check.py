@@ -26,7 +26,7 @@ def test_answers_that_are_those_of_predict_are_said_to_be(ranker):
     found = check_answers(ranker, answers(synthetic.X, ranker.predict(synthetic)))
     assert found.same
     assert (found.largest_gap, found.n_reversed) == (0, 0)
-    assert found.lines()[1] == "the answers are those of predict"
+    assert found.lines()[1] == "all scores equal those of predict"
 
 
 def test_rounding_of_float32_is_no_difference(ranker):

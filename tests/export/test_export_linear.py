@@ -57,7 +57,7 @@ REFUSED = [
     ),
     (FittedRules(normalize="rank"), r"this FittedRules normalises features by .*fit it again with normalize=None"),
     (GlobalRules(max_size=4, drop_weakest=0), r"rules of up to 4 features make tables .*; fit with max_size=3"),
-    (QueryIntercepts(missing="mean"), "puts means in the place of missing values, and a search engine puts 0; train"),
+    (QueryIntercepts(missing="mean"), "replaces missing values by means, but a search engine reads them as 0"),
     (Opaque(), "Opaque cannot be exported exactly: it is not a ranker of this library; export"),
 ]
 

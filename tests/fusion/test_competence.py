@@ -144,7 +144,7 @@ def test_mistakes_are_named(filled, tmp_path):
             "a member is a pair of a name and a ranker.*got 'confidence'",
         ),
         ({"members": [("a", LinearRegression()), ("b", 3)]}, r"a member is a pair.*got \"\('b', 3\)\""),
-        ({"members": [("a", LinearRegression())] * 2}, "members need names of their own: got a, a"),
+        ({"members": [("a", LinearRegression())] * 2}, "members must have different names: got a, a"),
         ({"members": PAIR, "centric": "word"}, "unknown centric 'word'; choose from document, query"),
         ({"members": PAIR, "centric": "query"}, r"centric='query' is for literal=True \(QC3A\)"),
         ({"members": PAIR, "ties": "last"}, "unknown ties 'last'; choose from first, share"),
@@ -155,13 +155,13 @@ def test_mistakes_are_named(filled, tmp_path):
             rr.Competence(**options).fit(filled)
     ranker = rr.Competence(PAIR).fit(filled)
     with pytest.raises(
-        DataError, match=r"put on one scale by query: give the rows' queries too, predict\(X, qid=qid\)"
+        DataError, match=r"members are scaled by query: give the query of each row, predict\(X, qid=qid\)"
     ):
         ranker.predict(filled.X)
     by_query = rr.Competence({"one": rr.GlobalRules(normalize="rank"), "other": ByFeature()}, literal=True).fit(filled)
     with pytest.raises(DataError, match=r"normalises features by query \(normalize='rank'\)"):
         by_query.predict(filled.X)
-    with pytest.raises(DataError, match="its member 'first' is a ByFeature, of which a model file can hold nothing"):
+    with pytest.raises(DataError, match="its member 'first' is a ByFeature, which a model file cannot store"):
         ranker.save(tmp_path / "model.rulerank")
 
     class Silent(ByFeature):

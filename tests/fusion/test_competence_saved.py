@@ -102,10 +102,10 @@ def test_members_can_be_named_as_methods(synthetic):
 
 
 def test_one_scale_for_what_is_picked_needs_the_literal_form_and_the_queries(synthetic):
-    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* on one scale anyway"):
+    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* always scaled"):
         rr.Competence(scale="query").fit(synthetic)
     ranker = rr.Competence(literal=True, scale="query", max_size=1).fit(synthetic)
-    with pytest.raises(DataError, match="put on one scale by query: give the rows' queries too"):
+    with pytest.raises(DataError, match="members are scaled by query: give the query of each row"):
         ranker.predict(synthetic.X)
     plain = rr.Competence(literal=True, max_size=1).fit(synthetic)
     assert np.array_equal(plain.chosen(synthetic), ranker.chosen(synthetic))

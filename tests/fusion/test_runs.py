@@ -39,5 +39,5 @@ def test_what_is_no_run_is_named():
         rr.fuse(["one.run"])
     with pytest.raises(DataError, match=r"expected runs, such as \[rr.read_run\(one\), rr.read_run\(two\)\]: got \["):
         rr.fuse([one, "two.run"])
-    with pytest.raises(DataError, match=r"runs have their own queries: leave qid out, fuse\(runs, method='rrf'\)"):
+    with pytest.raises(DataError, match=r"runs include their queries: leave out qid, fuse\(runs, method='rrf'\)"):
         rr.fuse([one, one], "rrf")

@@ -129,9 +129,9 @@ def test_a_run_goes_to_a_table_and_back(table, scores):
         (b"qid,docid,score\n1,a,true\n", "column 'score' must hold numbers: it holds Boolean"),
         (
             b"qid,docid,score\n1,a,1\n1,a,2\n",
-            "a document can be there once per query: document 'a' of query '1' is at rows",
+            "a document can occur once per query: document 'a' of query '1' is at rows",
         ),
-        (b"2 qid:1 1:0.5", "a run needs scores, and letor files hold none; rank the documents first"),
+        (b"2 qid:1 1:0.5", "a run needs scores, and letor files have none; rank the documents first"),
     ],
 )
 def test_what_is_no_run_is_said(content, message):
@@ -143,9 +143,7 @@ def test_what_is_no_run_is_said(content, message):
 def test_data_sets_are_not_runs():
     with pytest.raises(DataError, match=r"^a run needs a score for every document; rank the documents first$"):
         write_any(DATA, io.BytesIO(), "run")
-    with pytest.raises(
-        ReadError, match=r"^<stream>: a run holds scores, and neither grades nor features; it is judged"
-    ):
+    with pytest.raises(ReadError, match=r"^<stream>: a run holds scores, and neither grades nor features; evaluate it"):
         read_any(io.BytesIO(HEADS["run"]))
 
 
@@ -168,7 +166,7 @@ def test_a_format_that_nobody_can_tell_is_said():
         ReadError, match=r"^a\.log: cannot tell the format; name it: letor, csv, tsv, parquet, run, qrels"
     ):
         detect("a.log", b"hello")
-    with pytest.raises(DataError, match=r"^cannot tell the format to write from the name 'a\.log'; name one: letor"):
+    with pytest.raises(DataError, match=r"^cannot determine the output format from the name 'a\.log'; name one: letor"):
         write_any(DATA, "a.log")
     with pytest.raises(DataError, match=r"^unknown format 'xlsx'; choose from letor, csv"):
         read_any(io.BytesIO(b""), "xlsx")

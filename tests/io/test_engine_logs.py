@@ -125,7 +125,7 @@ def test_labels_are_joined_by_qrels(write):
     assert join_labels(read_logs(file), Qrels(["q7"], ["t2"], [3]), "skip").y.tolist() == [-1, 3]
     with pytest.warns(UserWarning, match="no judgement has grade 0"):
         assert read_logs(file, qrels=Qrels(["q7"], ["t2"], [3])).y.tolist() == [0, 3]
-    message = r"no judgement is of a document that is there: the qrels have \('7', 't1'\), the documents \('q7', 't1'\)"
+    message = r"no judgement matches a document: the qrels have \('7', 't1'\), the documents \('q7', 't1'\)"
     with pytest.raises(DataError, match=message):
         read_logs(file, qrels=Qrels(["7"], ["t1"], [1]))
 

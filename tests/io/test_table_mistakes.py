@@ -35,7 +35,7 @@ MISTAKES = {
     "qid,day:date\na,monday\n": "t.csv: column 'day' must hold dates such as 2026-11-18, or nothing where one is "
     "missing",
     ",qid,x\n0,a,1\n": "t.csv: a column has no name; "
-    "name it, take it away or choose others (features=..., on the command line --features ...)",
+    "name it, remove it, or choose columns (features=..., on the command line --features ...)",
     "qid,x\na,1\nb,1,2\n": "t.csv:3: expected 2 columns as in the first line, got 3",
     'qid,x,y\n"a\nb",1,2\n\nb,1\n': "t.csv:5: expected 3 columns as in the first line, got 2",
     "qid,x\na,1\n\nb,abc\n": "t.csv:4: expected a number in column 'x', got 'abc'; "

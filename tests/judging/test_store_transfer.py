@@ -91,5 +91,5 @@ def test_what_cannot_be_exported_is_named(store, empty, tmp_path):
     empty.add("q9", "z", 1, "ann")
     with pytest.raises(DataError, match="none of its 1 document is in the pool"):
         export_labels(empty, tmp_path / "out.csv", POOL)
-    with pytest.raises(DataError, match="cannot tell the format to write from the name"):
+    with pytest.raises(DataError, match="cannot determine the output format from the name"):
         export_labels(store, tmp_path / "out")

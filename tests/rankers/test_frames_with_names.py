@@ -70,7 +70,7 @@ def test_new_names_are_known_to_be_new_and_missing_ones_missing(ranker):
 
 KNOWS = r"the model knows 'brand' as a category \('lg', 'sony', 'tcl'\): give names, not numbers"
 
-DATES = "the model reads dates in 'day': give a column of dates, or of texts such as 2026-11-18, null where missing"
+DATES = "the model expects dates in 'day': give a column of dates, or of texts such as 2026-11-18, null if missing"
 
 
 def asked(**changed):
@@ -83,10 +83,10 @@ def asked(**changed):
         (lambda: asked(brand=2), rf"^{KNOWS}: the column holds Int32$"),
         (lambda: asked(brand=True), rf"^{KNOWS}: the column holds Boolean$"),
         (lambda: FRAMES["pandas"].assign(brand=1.0), rf"^{KNOWS}: the column holds Float64$"),
-        (lambda: asked(price="cheap"), r"^the model reads numbers in 'price': the column holds String, such as 'ch"),
-        (lambda: asked(price=[1.0]), r"^the model reads numbers in 'price': the column holds List\(Float64\), such as"),
-        (lambda: asked(price=DAY[0]), r"^the model reads numbers in 'price': the column holds Date, such as '202"),
-        (lambda: asked(price="2026-11-18"), r"^the model reads numbers in 'price': the column holds String, such as"),
+        (lambda: asked(price="cheap"), r"^the model expects numbers in 'price': the column holds String, such as 'ch"),
+        (lambda: asked(price=[1.0]), r"^the model expects numbers in 'price': the column holds List\(Float64\)"),
+        (lambda: asked(price=DAY[0]), r"^the model expects numbers in 'price': the column holds Date, such as '202"),
+        (lambda: asked(price="2026-11-18"), r"^the model expects numbers in 'price': the column holds String, such as"),
         (lambda: asked(day=2026), rf"^{DATES}; the column holds Int32, such as '2026'$"),
         (lambda: FRAMES["pandas"].assign(day=1.8e9), rf"^{DATES}; the column holds Float64, such as '1800000000.0'"),
         (lambda: FRAMES["polars"].with_columns(day=pl.Series([None, "2026-11-18", "n/a"] * (N // 3))),
@@ -106,7 +106,7 @@ def test_numbers_for_names_and_names_for_numbers_are_refused_by_predict(ranker, 
 def test_a_data_set_with_names_where_the_model_learned_numbers_is_refused():
     numbers = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",))
     names = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",), categories={"brand": ("lg", "tcl")})
-    with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the data has names there, such as"):
+    with pytest.raises(DataError, match=r"^the model expects numbers in 'brand': the data has names there, such as"):
         rr.QueryIntercepts(l2=1.0).fit(numbers).predict(names)
 
 
@@ -116,7 +116,7 @@ def test_a_data_set_with_names_where_the_model_learned_numbers_is_refused():
         ([f"text {i}" for i in range(N)], r"^column 'x' holds texts that are not a category \(300 different ones in 300"
                                           r" rows\): leave it out, compute features from it \(rr.TextFeatures\)"),
         (["12", "7"] * (N // 2), r"^column 'x' holds numbers written as text, such as '12': convert it to numbers,"),
-        ([["a"]] * N, r"^column 'x' holds List\(String\), which cannot be a feature: leave it out, or make numbers"),
+        ([["a"]] * N, r"^column 'x' holds List\(String\), which cannot be a feature: leave it out, or make it numbers"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["polars", "pandas"])

@@ -76,9 +76,9 @@ def test_a_damaged_file_in_the_middle_is_named(folder, n_bytes, message):
 
 def test_names_that_stand_for_no_file_are_said(tmp_path):
     refused(tmp_path / "none.parquet", r"none\.parquet: there is no such file")
-    refused(f"{tmp_path}/*.parquet", r"\*\.parquet: no file has such a name")
+    refused(f"{tmp_path}/*.parquet", r"\*\.parquet: no file matches this name")
     (tmp_path / "empty").mkdir()
-    refused(tmp_path / "empty", r"the folder holds no files of documents")
+    refused(tmp_path / "empty", r"the folder has no files of documents")
     refused([], "expected at least one part: got none")
     refused([3], r"part 1 must be a file, a Dataset or a data frame: got int")
 
@@ -116,7 +116,7 @@ CLICKS = {"position:log": pl.lit(1), "impressions:log": pl.lit(2), "clicks:log":
 @pytest.mark.parametrize("number", [0, 3])
 def test_a_part_with_clicks_is_named_wherever_it_is(folder, number):
     change(folder, number, **CLICKS, grade=pl.lit(-1))  # which labelled_only would leave out without a word
-    said = rf"{number}\.parquet carries clicks, which are learned from in memory only: put them into one table"
+    said = rf"{number}\.parquet has clicks, and training from clicks needs the data in memory: put them into one table"
     refused(folder, said, labelled_only=True)
 
 
@@ -124,13 +124,12 @@ def test_clicks_among_data_sets_and_files_of_text_are_named_too(folder):
     parts = cut(small_synthetic(), 4)
     ones = np.ones(len(parts[2]), dtype=int)
     refused(
-        [*parts[:2], replace(parts[2], impressions=Impressions(ones, ones, ones))],
-        "^part 3 carries clicks, which are learned",
+        [*parts[:2], replace(parts[2], impressions=Impressions(ones, ones, ones))], "^part 3 has clicks, and training"
     )
     change(folder, 2, **CLICKS)
     pl.read_parquet(folder / "2.parquet").write_csv(folder / "2.csv")
     (folder / "2.parquet").unlink()
-    refused(folder, r"2\.csv carries clicks, which are learned from in memory only")
+    refused(folder, r"2\.csv has clicks, and training from clicks needs the data in memory")
 
 
 def test_a_table_with_clicks_is_scored_and_measured_in_parts_all_the_same(folder):

@@ -200,7 +200,9 @@ def test_clicks_in_a_frame_or_in_any_file_are_refused(client, folder):
     path = folder / "3.parquet"
     counts = {"position:log": pl.lit(1), "impressions:log": pl.lit(2), "clicks:log": pl.lit(1)}
     pl.read_parquet(path).with_columns(**counts).write_parquet(path)
-    with pytest.raises(DataError, match=r"3\.parquet carries clicks, which are learned from in memory only"):
+    with pytest.raises(DataError, match=r"3\.parquet has clicks, and training from clicks needs the data in memory"):
         rr.scale.fit_partitions(rr.GlobalRules(), f"{folder}/*.parquet", client=client)
-    with pytest.raises(DataError, match=r"^the Dask data frame carries clicks, which are learned from in memory"):
+    with pytest.raises(
+        DataError, match=r"^the Dask data frame has clicks, and training from clicks needs the data in memory"
+    ):
         rr.scale.fit_partitions(rr.GlobalRules(), dd.read_parquet(path), client=client)

@@ -33,7 +33,7 @@ def test_what_cannot_be_measured_is_named(tmp_path):
     with pytest.raises((DataError, ReadError), match=r"fewer\.parquet: it lacks 3 of the 5 features"):
         rr.scale.evaluate_partitions(ranker, tmp_path / "fewer.parquet")
     none = type(data)(data.X, np.full(len(data), -1), data.qid, data.docid, data.feature_names)
-    with pytest.raises(DataError, match="no document has a grade, so there is nothing to measure"):
+    with pytest.raises(DataError, match="no document has a grade, so nothing can be measured"):
         rr.scale.evaluate_partitions(ranker, [none])
     with pytest.raises(DataError, match=r"part 1 and part 2 both have rows of \d+ queries, such as"):
         rr.scale.evaluate_partitions(ranker, [data[::2], data[1::2]])

@@ -127,7 +127,9 @@ def test_a_few_queries_with_clicks_say_nothing(strong):
 
 def test_propensities_that_clicks_contradict_are_refused(strong):
     looked = {k: 1 / k for k in range(1, 11)} | {2: 0.001}
-    with pytest.raises(DataError, match=r"position 2 was clicked in \d+ % .* looked at in 0.001 of 1: nobody clicks"):
+    with pytest.raises(
+        DataError, match=r"position 2 was clicked in \d+ % .* but its propensity is 0.001: a position cannot"
+    ):
         select_by_clicks(strong, QI, propensities=looked, baseline=BASELINE)
 
 
@@ -175,7 +177,7 @@ def seen(synthetic, **options):
 def test_a_log_in_which_nothing_or_everything_was_clicked_teaches_nothing(share):
     data = seen(SYNTHETIC)
     shown = Impressions(data.impressions.position, data.impressions.count, share * data.impressions.count)
-    with pytest.raises(DataError, match="no query has both clicks and impressions without one, so there is"):
+    with pytest.raises(DataError, match="no query has both clicks and impressions without a click, so there is"):
         select_by_clicks(replace(data, impressions=shown))
 
 

@@ -185,7 +185,7 @@ def test_ranks_within_the_query_share_ties():
         ({"features": ["year", "year"]}, "features must differ: 'year' appears twice"),
         ({"features": "year"}, "features must be a list of names such as"),
         ({"language": "klingon"}, "unknown language 'klingon'; choose from none, ar"),
-        ({"weights": {"year": 2}}, "weights: 'year' is no field whose words are searched; these are title"),
+        ({"weights": {"year": 2}}, "weights: 'year' is not a field of searched words; choose from title"),
         ({"weights": {"title": -1}}, "weights must be a dict of numbers from 0 to 1000 by field"),
         ({"k1": -1}, "k1 must be a number from 0 to 100: got -1"),
         ({"fields": ["url"]}, "no field gives a feature: name fields and their kinds"),
@@ -197,7 +197,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 
 def test_wrong_calls_are_named():
-    with pytest.raises(DataError, match=r"expected documents that rr\.read_documents gave: got list"):
+    with pytest.raises(DataError, match=r"expected documents from rr\.read_documents: got list"):
         rr.TextFeatures().fit(["a"])
     with pytest.raises(DataError, match="expected at least one document"):
         rr.TextFeatures().fit(rr.Documents([], {}))
@@ -206,7 +206,7 @@ def test_wrong_calls_are_named():
     features = rr.TextFeatures().fit(FILMS)
     with pytest.raises(DataError, match="there is no document '9' in the index; give its fields as a dict"):
         features.for_query("x", ["9"])
-    with pytest.raises(DataError, match=r"expected queries that rr\.read_queries gave: got str"):
+    with pytest.raises(DataError, match=r"expected queries from rr\.read_queries: got str"):
         features.dataset("x")
     with pytest.raises(DataError, match="a document must be a dict of fields: number 1 is a int"):
         features.for_query("x", [{}, 3])

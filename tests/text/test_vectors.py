@@ -155,7 +155,7 @@ def test_a_cache_of_another_embedder_is_begun_anew(embedder, tmp_path):
     cache = tmp_path / "vectors"
     fitted(cache=cache)
     other = rr.TextFeatures(KINDS, language="none", embed="onnx:other")
-    with pytest.warns(UserWarning, match="vectors: its vectors are of another embedder; all are computed anew"):
+    with pytest.warns(UserWarning, match="vectors: its vectors are from a different embedder; computing all again"):
         other.fit(DOCUMENTS, cache)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -164,7 +164,7 @@ def test_a_cache_of_another_embedder_is_begun_anew(embedder, tmp_path):
 
 def test_a_file_that_is_no_cache_stays(embedder, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match=r"notes\.txt exists and holds no vectors: remove it, or name another file"):
+    with pytest.raises(DataError, match=r"notes\.txt exists and has no vectors: remove it, or name another file"):
         fitted(cache=tmp_path / "notes.txt")
     assert (tmp_path / "notes.txt").read_text() == "mine"
 

@@ -106,10 +106,10 @@ def match_pool(counts: pl.DataFrame, pool: Dataset, by: str | None = None) -> Ma
     if by is not None and by not in WAYS:
         raise DataError(f"by must be id, text or None: got {by!r}")
     if pool.docid is None:
-        raise DataError("the pool has no document ids, by which a log names documents: give it a column docid")
+        raise DataError("the pool has no document ids, which are needed to join the log: add a column docid")
     texts = query_texts(pool)
     if by == "text" and texts is None:
-        raise DataError("the pool has no texts of queries: give it a column query_text, or join by the queries' ids")
+        raise DataError("the pool has no query texts: add a column query_text, or join by query id (by='id')")
     if by is None and texts is None:
         by = "id"
     ways = [by] if by else [*WAYS]
@@ -166,7 +166,7 @@ def _numbers_of_texts(numbers: Array, ids: Array, texts: Array) -> dict[str, int
         if other != number:
             raise DataError(
                 f"two queries of the pool, {str(ids[other])!r} and {str(ids[number])!r}, have the text {typed!r}: "
-                "join by the queries' ids, or take one of the two out of the pool"
+                "join by query id (by='id'), or remove one of the two from the pool"
             )
     return number_of
 
@@ -225,7 +225,7 @@ def read_clicks(
     [('q1', 'a', 1, 2, 1), ('q1', 'b', 2, 1, 0)]
     """
     if not is_whole(first_position, 0, 1):
-        raise DataError(f"first_position must be 1, or 0 where the log counts from 0: got {first_position!r}")
+        raise DataError(f"first_position must be 1, or 0 if the log counts from 0: got {first_position!r}")
     with Log(sources, format) as log:
         rows = [_rows(file, columns, first_position) for file in log.files]
         keys = ", ".join(f"CASE WHEN wrong IS NULL THEN {name} END AS {name}" for name in KEYS)
@@ -237,7 +237,7 @@ def read_clicks(
         name = log.name
     found = found.filter(pl.col("wrong").is_null() & (pl.col("impressions") > 0)).drop("wrong", "n_rows")
     if not len(found):
-        raise DataError(f"{name}: the log holds no impression")
+        raise DataError(f"{name}: the log has no impressions")
     check_total(float(found["impressions"].sum()))
     typed = found.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
     return ClickCounts(typed.select(*KEYS, *COUNTS).sort(KEYS))

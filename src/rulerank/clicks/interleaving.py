@@ -75,7 +75,7 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     for name, ranking in ((A, first), (B, second)):
         if len(set(ranking)) < len(ranking):
             twice = next(doc for doc in ranking if ranking.count(doc) > 1)
-            raise DataError(f"a ranking holds each document once: {twice!r} is in {name} twice")
+            raise DataError(f"a ranking must list each document once: {twice!r} is in {name} twice")
     coins = _coins(f"interleave|{seed}|{key}")
     return draft(first, second, lambda: next(coins), top)
 
@@ -154,7 +154,7 @@ def ranking_of(run: Run) -> dict[str, list[str]]:
 
 def _docs(name: str, ranking: Any) -> list[str]:
     if isinstance(ranking, str | bytes | Mapping | Set) or not isinstance(ranking, Iterable):
-        raise DataError(f"{name} must be a list of documents' ids, best first: got {ranking!r:.60}")
+        raise DataError(f"{name} must be a list of document ids, best first: got {ranking!r:.60}")
     return [str(doc) for doc in ranking]
 
 
@@ -190,11 +190,11 @@ def read_interleaving(
     bad = rows.filter(pl.any_horizontal(pl.col("query", "session", "clicked").is_null()))
     if len(bad):
         raise DataError(
-            f"{name}: {len(bad):,} of {counted(len(rows), 'row')} have no query, no session, or a clicked "
-            "that is neither 0 nor 1"
+            f"{name}: {len(bad):,} of {counted(len(rows), 'row')} have no query, no session, or a value "
+            "of clicked other than 0 and 1"
         )
     if not len(rows):
-        raise DataError(f"{name}: the log holds no impression")
+        raise DataError(f"{name}: the log has no impressions")
     strange = rows.filter(~pl.col("team").fill_null("").is_in([A, B, ""]))
     if len(strange):
         raise DataError(
@@ -202,7 +202,7 @@ def read_interleaving(
             f"{counted(len(rows), 'row')}"
         )
     if not rows["team"].is_in([A, B]).any():
-        raise DataError(f"{name}: no document is of a team ({A} or {B}), so that no ranking can win")
+        raise DataError(f"{name}: no document has a team ({A} or {B}), so no ranking can win")
     mine = [pl.col("clicked").filter(pl.col("team") == one).sum().alias(one) for one in (A, B)]
     impressions = rows.group_by("query", "session").agg(*mine)
     a, b = pl.col("a"), pl.col("b")

@@ -69,7 +69,7 @@ class Log:
         except ImportError:
             raise MissingExtraError("clicks", "duckdb") from None
         if format is not None and format not in FORMATS.values():
-            raise DataError(f"expected a log's format, csv, tsv, jsonl or parquet, got {format!r}")
+            raise DataError(f"expected csv, tsv, jsonl or parquet as the format of a log, got {format!r}")
         one = isinstance(sources, str | os.PathLike | pl.LazyFrame) or hasattr(sources, "read") or is_frame(sources)
         if not one and not (isinstance(sources, Iterable) and (sources := list(sources))):
             raise DataError(f"expected a log: a file, a folder, a pattern, a data frame, or several: got {sources!r}")
@@ -136,11 +136,11 @@ class Log:
         if os.path.isdir(name):
             names = sorted(str(path) for path in Path(name).rglob("*") if format_suffix(path) in FORMATS)
             if not names:
-                raise ReadError(name, None, f"the folder holds no log: expected files that end in {', '.join(FORMATS)}")
+                raise ReadError(name, None, f"the folder has no log: expected files that end in {', '.join(FORMATS)}")
         elif any(sign in name for sign in "*?[") and not os.path.exists(name):
             names = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
             if not names:
-                raise ReadError(name, None, "no file has such a name")
+                raise ReadError(name, None, "no file matches this name")
         else:
             names = [name]
         for path in names:
@@ -221,7 +221,7 @@ def find_columns(
         if len(found) > 1:
             file.fail(f"{joined([repr(name) for name in found])} may be the {role}: name the one that is{naming(role)}")
         if not found and role in needed:
-            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it{naming(role)}")
+            file.fail(f"no column is recognised as the {role}: the columns are {listed(there)}; name it{naming(role)}")
         columns |= {role: found[0]} if found else {}
     return columns
 
@@ -345,7 +345,7 @@ def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
         try:
             cells = next(_records([_decoded(name, number, line.removeprefix(codecs.BOM_UTF8))], separator))
         except csv.Error:
-            raise ReadError(name, number, "expected a line of column names, got a quote that does not end") from None
+            raise ReadError(name, number, "expected a line of column names, got an unclosed quote") from None
         lower = [cell.lower() for cell in cells]  # DuckDB does not look at capitals
         twice = next((cell for cell in cells if lower.count(cell.lower()) > 1), None)
         if twice is not None:

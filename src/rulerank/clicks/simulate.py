@@ -43,9 +43,9 @@ def simulate_clicks(
     Dataset(... rows, 20 queries, ... features, grades not labelled: ..., 1,000 impressions, ... clicks)
     """
     if not isinstance(data, Dataset):
-        raise DataError(f"expected a Dataset, whose grades are what users want: got {type(data).__name__}")
+        raise DataError(f"expected a Dataset with grades: got {type(data).__name__}")
     if (data.y == UNLABELLED).any():
-        raise DataError("simulated users click on what is relevant, so every row needs a grade: use data.labelled()")
+        raise DataError("simulated users click by grade, so every row needs one: use data.labelled()")
     if model not in MODELS:
         raise DataError(f"unknown model {model!r}; choose from {', '.join(MODELS)}")
     for name, value, low, high in (

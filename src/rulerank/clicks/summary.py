@@ -60,7 +60,7 @@ class ClickSummary:
         if self.pool is not None:
             docs, shown = self.docs - known["docs"], self.impressions - known["impressions"]
             said.append(
-                f"In the pool, by the queries' {known['by']}: {known['queries']:,} of the queries, "
+                f"In the pool, matched by query {known['by']}: {known['queries']:,} of the queries, "
                 f"{known['docs']:,} of the documents; {_share(docs, self.docs)} of the documents and "
                 f"{_share(shown, self.impressions)} of the impressions have no features."
             )

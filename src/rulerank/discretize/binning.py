@@ -200,7 +200,7 @@ def _whole_bins(bins: Array, expected: str, most: int | None) -> Array:
         to = "" if most is None else f" to {most}"
         raise DataError(
             f"{expected} (whole numbers from 0{to}): row {row}, column {column} is {bins[row, column]}; "
-            "name a discretizer such as 'mdlp' or 'tube' to have values put into bins"
+            "name a discretizer such as 'mdlp' or 'tube' to bin the values"
         )
     return np.minimum(bins, UNSEEN).astype(np.int64).T
 

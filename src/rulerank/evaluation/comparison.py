@@ -274,7 +274,7 @@ def compare(
 
     Parameters
     ----------
-    y : the grades, with qid, the query of each; or a Dataset, which has its queries with it.
+    y : the grades, with qid, the query of each; or a Dataset, which includes its queries.
     scores : the rankings by name, each one score per row.
     measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each.
     n_rounds : rounds of the randomisation test (signs of the differences flipped at random, two-sided; all ways of
@@ -324,7 +324,7 @@ def compare_results(
     if any(place.keys() != set(other.queries) for other in others):
         raise DataError("rankings can only be compared on the same queries: these were evaluated on different ones")
     if len(place) < 2:
-        raise DataError("expected at least two queries to tell a difference from chance: got 1")
+        raise DataError("expected at least two queries to test a difference: got 1")
     values = np.empty((len(results), *first.values.shape))  # (n_rankings, n_measures, n_queries)
     for number, result in enumerate(results.values()):
         values[number][:, [place[query] for query in result.queries]] = result.values

@@ -189,7 +189,7 @@ they are not counted; complete=True counts them 0
         from rulerank.evaluation.rankings import run_beside
 
         if any(column is not None for column in (qid, docid, retrieved, judged)):
-            raise DataError("a run has its own queries and ids: name what follows, evaluate(run, qrels, measures=...)")
+            raise DataError("a run includes its queries and ids: name the rest, evaluate(run, qrels, measures=...)")
         return run_beside(y, scores, complete, unjudged).evaluate(
             measures, convention=convention, ties=ties, relevant_from=relevant_from, max_grade=max_grade,
             any_grades=unjudged != "skip", n_jobs=n_jobs,
@@ -229,7 +229,7 @@ they are not counted; complete=True counts them 0
         differs = np.append(grades[1:] != grades[:-1], False)
         differs[starts[1:] - 1] = False
         if not differs.any():
-            check_contrast(grades, np.repeat(np.arange(queries.size), np.diff(starts)), "tell rankings apart by")
+            check_contrast(grades, np.repeat(np.arange(queries.size), np.diff(starts)), "compare rankings by")
 
     highest = int(grades.max())
     if not is_whole(highest if max_grade is None else max_grade, highest, MAX_GRADE):
@@ -280,7 +280,7 @@ def graded(
         _no_qid(qid, by_name)
         return y.y, y.qid, y.docid if docid is None else docid
     if qid is None:
-        raise DataError(f"expected qid, the query of each document; a Dataset has them with it, {by_name}")
+        raise DataError(f"expected qid, the query of each document; a Dataset includes it, {by_name}")
     return y, qid, docid
 
 
@@ -335,7 +335,7 @@ def _is_run(y: Any, scores: Any) -> bool:
 
 def _no_qid(qid: ArrayLike | None, by_name: str) -> None:
     if qid is not None:
-        raise DataError(f"a Dataset has its own queries: leave qid out, and name what follows, {by_name}")
+        raise DataError(f"a Dataset includes its queries: leave out qid, and name the rest, {by_name}")
 
 
 def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Array]:

@@ -80,7 +80,7 @@ class Measure:
         if self.cutoff is None:
             return
         if not is_whole(self.cutoff, 1, MAX_CUTOFF):
-            raise DataError(f"the cutoff of {self.name} must be a whole number from 1 on: got {self.cutoff!r}")
+            raise DataError(f"the cutoff of {self.name} must be a whole number from 1: got {self.cutoff!r}")
         object.__setattr__(self, "cutoff", int(self.cutoff))  # NumPy's integers too
         if KINDS[self.name].cutoff == "none":
             raise DataError(f"{self.name} takes no cutoff: got {self.name}@{self.cutoff}; write {self.name}")
@@ -99,7 +99,7 @@ class Measure:
         if not at:
             return measure.complete()
         if not (cutoff.isascii() and cutoff.isdigit()):
-            raise DataError(f"the cutoff of {measure.name} must be a whole number from 1 on: got {text!r}")
+            raise DataError(f"the cutoff of {measure.name} must be a whole number from 1: got {text!r}")
         return measure @ int(cutoff)
 
     @staticmethod
@@ -284,7 +284,7 @@ def other_measure(text: str) -> OtherMeasure | None:
     if found:
         p, cutoff = float(found[1] or PERSISTENCE), found[2] and int(found[2])
         if not 0 < p < 1 or cutoff == 0 or (cutoff or 0) > MAX_CUTOFF:
-            raise DataError(f"RBP needs a persistence between 0 and 1 and a cutoff from 1 on, if any: got {text!r}")
+            raise DataError(f"RBP needs a persistence between 0 and 1 and, if any, a cutoff from 1: got {text!r}")
         return OtherMeasure(f"RBP(p={p:g})", cutoff or None, persistence=p)
     name = re.split(r"[@(]", text)[0].lower()
     if name not in KNOWN and "(" not in text:
@@ -339,7 +339,7 @@ def other_values(
             ]
         )
     if relevant_from != 1:
-        raise DataError(f"{measure} says by itself what is relevant: write (rel={relevant_from}) into its name")
+        raise DataError(f"{measure} sets its own relevance level: write (rel={relevant_from}) into its name")
     return by_ir_measures(measure, grades, scores, ranked, judged, starts, ties)
 
 
@@ -378,7 +378,7 @@ def by_ir_measures(
         run[str(query)] = {str(row): float(len(order) - place) for place, row in enumerate(order)}
     if n_tied and ties == "expected":
         raise DataError(
-            f"{measure} comes from ir_measures, which knows no mean over ties, and documents are tied: choose "
+            f"{measure} comes from ir_measures, which cannot average over ties, and documents are tied: choose "
             "ties='file' (as they come) or ties='docid' (trec_eval's rule), and report which one beside the value"
         )
     values = np.zeros(len(starts) - 1)

@@ -59,7 +59,7 @@ def from_data(
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
     found = data.counted_rows(unjudged, judged_extra)
     if not found.rows.size:
-        raise DataError(f"{data_file}: no document has a grade, so there is nothing to measure by")
+        raise DataError(f"{data_file}: no document has a grade, so nothing can be measured")
     warn_unknown_base(data_file, data.base, found, data.feature_names)
     told = left_out(found)
 

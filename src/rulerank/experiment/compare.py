@@ -133,12 +133,10 @@ def open_folds(
         told |= {f"--{role}": column for role, column in columns.items()}
         given = [option for option, value in told.items() if value is not None]
         if given:
-            raise DataError(f"{name} is a directory, which has its folds as LETOR files: leave out {', '.join(given)}")
+            raise DataError(f"{name} is a folder of LETOR folds: leave out {', '.join(given)}")
         return read_folds(source), 0, None
     if not Path(source).exists() and name != "-":
-        raise ReadError(
-            name, None, "expected a directory with folds or a file of graded documents, got nothing of that name"
-        )
+        raise ReadError(name, None, "there is no such folder or file")
     data = read_data_file(source, format, graded=True, **columns).data
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")

@@ -180,7 +180,7 @@ def label_curve(
     from-baseline  strata   +.036/+.029  +.079/+.070
     """
     if not is_whole(n_splits, 2):
-        raise DataError(f"n_splits must be a whole number from 2, for a worst one among them: got {n_splits!r}")
+        raise DataError(f"n_splits must be a whole number from 2: got {n_splits!r}")
     graded = data.labelled()
     check_contrast(graded.y, query_index(graded.qid)[0], "show gains by")
     start = find_baseline(data.feature_names, baseline, data.categories)

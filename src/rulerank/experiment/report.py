@@ -132,7 +132,7 @@ def check_rules(
         evaluate([1], [0.0], [0], measures, convention=convention, ties=ties, docid=docid, any_grades=True)
     names = [system.name for system in systems]
     if against is not None and against not in names:
-        raise DataError(f"cannot compare with {against!r}, which is not run; choose from {', '.join(names)}")
+        raise DataError(f"cannot compare with {against!r}, which was not run; choose from {', '.join(names)}")
 
 
 def summarise(

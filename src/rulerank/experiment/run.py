@@ -202,7 +202,7 @@ def check_folds(folds: Sequence[Fold]) -> None:
         raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.datasets.make_folds(data)")
     names = [fold.name for fold in folds]
     if len(set(names)) < len(names):
-        raise DataError(f"folds must have names of their own: got {', '.join(names)}")
+        raise DataError(f"folds must have different names: got {', '.join(names)}")
     for fold in folds:
         for part in ("train", "vali", "test"):
             data = getattr(fold, part)

@@ -109,7 +109,7 @@ class GivenRun:
             )
             raise DataError(
                 f"no {what} of {fold.name}'s test is in the run: the run has {_some(own)}, the data have "
-                f"{_some(theirs)}; ids are compared letter by letter"
+                f"{_some(theirs)}; ids must match exactly"
             )
         counts = {
             "documents returned": f"{n_returned:,} of {len(test):,}",
@@ -216,7 +216,7 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
     names = [system.name for system in wanted]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"two systems are called {twice!r}: give each a name of its own")
+        raise DataError(f"two systems are called {twice!r}: give each a different name")
     return wanted
 
 

@@ -116,7 +116,7 @@ class FeatureCurves(Shown):
     curves: tuple[FeatureCurve, ...]
     n_docs: int  # that they are centred on
     noun: str = "document"  # or training row
-    scale: str | None = None  # how features were put on one scale by query before
+    scale: str | None = None  # how features were normalised by query
     how: str = ""  # more on what they are, in a sentence
     n_left_out: int = 0  # weaker features
 
@@ -144,11 +144,11 @@ def curves_of(
     if data is not None and (not isinstance(data, Dataset) or not len(data)):
         raise DataError("curves need a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
     if not is_whole(most, 1):
-        raise DataError(f"most is how many features to draw, a whole number from 1: got {most!r}")
+        raise DataError(f"most, the number of features to draw, must be a whole number from 1: got {most!r}")
     rows = remembered if data is None else Sample(ranker.check_rows(data, None), query_index(data.qid)[0])
     if rows is None:
         raise DataError(
-            f"this {type(ranker).__name__} has no training rows with it: give documents, ranker.curves(data) or "
+            f"this {type(ranker).__name__} has no training rows: give documents, ranker.curves(data) or "
             "rulerank explain DATA MODEL -o curves.svg"
         )
     order = np.argsort(-importances_of(ranker, rows), kind="stable")

@@ -397,7 +397,7 @@ class Versus(Shown):
             return f"{high.document} and {low.document} both score {high.score:z.{self.digits}f}: they are tied."
         first, second = (f"{one.score:z.{self.digits}f}" for one in (high, low))
         between = in_digits(self.added, self.digits)
-        return f"{high.document} scores {first} and {low.document} {second}: {between} between them."
+        return f"{high.document} scores {first} and {low.document} {second}: a difference of {between}."
 
     def page(self) -> Page:
         high, low = self.high.document, self.low.document

@@ -68,7 +68,7 @@ def score_range(found: FeatureCurves) -> tuple[float, float]:
 
 def about_curves(found: FeatureCurves) -> str:
     """Return in words what the curves show, and on which documents."""
-    said = ["What a feature adds to the score, by its value; all panels have one scale."]
+    said = ["Contribution of each feature to the score, by value; all panels share one scale."]
     if any(curve.slope_error is not None for curve in found.curves):
         said.append("Band: two standard errors of the weight to either side.")
     elif found.how == OBSERVED:
@@ -78,8 +78,8 @@ def about_curves(found: FeatureCurves) -> str:
     if found.scale is not None:
         said.append("Axis: {}, {}.".format(*SCALES[found.scale]))
     said.append(
-        f"Centred: the mean over {counted(found.n_docs, found.noun)} is 0. Below, in grey, how many of them have which "
-        "value; the few beyond an axis are counted in its outermost bars."
+        f"Centred: the mean over {counted(found.n_docs, found.noun)} is 0. Grey bars: how many of them have each "
+        "value; values beyond the axis are counted in the outermost bars."
     )
     said += [found.how] if found.how else []
     if any(curve.counts.missing for curve in found.curves):

@@ -63,9 +63,9 @@ class Check:
         wrong = [one for one in self.answers if one.why]
         rows = counted(len(self.answers), "row")
         first = f"{rows}: the largest difference is {self.largest_gap:.2g} of the largest score; "
-        first += f"{counted(self.n_reversed, 'pair')} stand the other way round"
+        first += f"{counted(self.n_reversed, 'pair')} in a different order"
         if not wrong:
-            return [first, "the answers are those of predict"]
+            return [first, "all scores equal those of predict"]
         shown = [f"{one.id}: answered {one.answered:.9g}, predict {one.predicted:.9g}: {one.why}" for one in wrong]
         more = [f"... and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
         return [first, f"{counted(len(wrong), 'row')} of {len(self.answers)} differ:", *shown[:SHOWN], *more]

@@ -63,8 +63,8 @@ class Form:
         """Return the weights of a linear model, None for a model of trees; fills: can the target fill in means?"""
         if self.tables.weights is not None and self.filled and not fills:
             raise DataError(
-                f"this {self.kind} puts means in the place of missing values, and {target} puts 0; "
-                "train it on features with 0 where they are missing to export it"
+                f"this {self.kind} replaces missing values by means, but {target} reads them as 0; "
+                "to export it, train on data with 0 for missing values"
             )
         return self.tables.weights
 
@@ -86,23 +86,22 @@ def form_of(ranker: Any) -> Form:
     kind = type(ranker).__name__
     if getattr(ranker, "baseline_model_", None) is not None:
         raise DataError(
-            f"this {kind} cannot be exported exactly: it starts from a model, whose scores are put on one scale by "
-            "query, and other systems score each document by itself; export that model (ranker.baseline), or score "
-            "with "
+            f"this {kind} cannot be exported exactly: it starts from a model whose scores are normalised by query, "
+            "but other systems score each document separately; export that model (ranker.baseline), or score with "
             "rulerank itself"
         )
     mixed = getattr(ranker, "tables_", None)
     if mixed is not None and mixed.weights is not None and mixed.tables:
         raise DataError(
-            f"{kind} cannot be exported exactly: it adds votes to a weighted value, the baseline ranking, and other "
-            "systems take trees or weights; export FittedRules, or Anchored with normalize=None, or score with "
-            "rulerank itself"
+            f"{kind} cannot be exported exactly: it adds votes to a weighted value, the baseline ranking, but other "
+            "systems accept either trees or weights; export FittedRules, or Anchored with normalize=None, or score "
+            "with rulerank itself"
         )
     if getattr(ranker, "normalize_", None) is not None:
         raise DataError(
-            f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
-            "each document by itself; fit it again with normalize=None (--set normalize=none), or score with rulerank "
-            "itself"
+            f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), but other systems score "
+            "each document separately; fit it again with normalize=None (--set normalize=none), or score with "
+            "rulerank itself"
         )
     if not hasattr(ranker, "additive"):
         raise DataError(

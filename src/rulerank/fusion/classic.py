@@ -119,7 +119,7 @@ def fuse(
         raise DataError(f"unknown method {method!r}; choose from {', '.join(CHOICES)}")
     if isinstance(scores, list | tuple) and any(isinstance(one, Run) for one in scores):
         if qid is not None:
-            raise DataError("runs have their own queries: leave qid out, fuse(runs, method='rrf')")
+            raise DataError("runs include their queries: leave out qid, fuse(runs, method='rrf')")
         return _fused_runs(scores, method, weights, tag)
     if qid is None:
         runs = "or runs, such as [rr.read_run(one), rr.read_run(two)]"
@@ -181,7 +181,7 @@ def check_lists(scores: ArrayLike) -> Array:
     try:
         lists = np.asarray(unmasked(scores), dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("scores must be numbers, one list as long as the other: (n_rankers, n_rows)") from None
+        raise DataError("scores must be lists of numbers of equal length: (n_rankers, n_rows)") from None
     if lists.ndim != 2 or not len(lists):
         raise DataError(f"scores must have one row per ranker, (n_rankers, n_rows): got the shape {lists.shape}")
     infinite = np.argwhere(np.isinf(lists))

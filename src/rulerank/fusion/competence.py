@@ -52,16 +52,16 @@ def named_members(members: Any) -> Members:
         found = [_pair(member) for member in pairs]
     names = [name for name, _ in found]
     if len(set(names)) < len(names):
-        raise DataError(f"members need names of their own: got {', '.join(names)}")
+        raise DataError(f"members must have different names: got {', '.join(names)}")
     return found
 
 
 class Competence(Ranker):
     """Combine rankers, or readings of the same rules, by how competent each is for a document or query.
 
-    By default members are put on one scale (z-scores by query, worth what they proved to be worth on queries they
-    were not fitted to), and mixed by how likely each makes the judges' grades. The weights follow the document's
-    features where that holds on queries left out, and are the same for all where it does not.
+    By default members are scaled (z-scores by query, calibrated on queries they were not fitted to) and mixed by how
+    likely each makes the grades. The weights depend on the document's features if that improves held-out queries, and
+    are constant otherwise.
 
     Parameters
     ----------
@@ -108,14 +108,12 @@ class Competence(Ranker):
         "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
         "seed": Whole(0, meaning="another one deals the queries out differently"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
-        "scale": Word(("query",), meaning="put the chosen member's scores on one scale by query", none="as they are"),
+        "scale": Word(("query",), meaning="normalise the chosen member's scores by query", none="as they are"),
         "mapped": Flag(meaning="map signed metrics onto 0 to 1 before they vote"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
     former_parameters: ClassVar[frozenset[str]] = frozenset({"select", "calibrate"})
     former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {"select": {"best": "mix"}, "calibrate": {False: True}}
-    _why_not_additive: ClassVar[str] = (
-        "its members are put on one scale by query; export a member, such as ranker.members_[0]"
-    )
+    _why_not_additive: ClassVar[str] = "its members are scaled by query; export a member, such as ranker.members_[0]"
 
     base_text: ClassVar[str] = "the score if no rule of any member voted"
 
@@ -161,8 +159,8 @@ class Competence(Ranker):
         super().check_parameters()
         if self.scale is not None and not self.literal:
             raise DataError(
-                f"scale={self.scale!r} is for literal=True, which takes one member's score; otherwise members are put "
-                "on one scale anyway"
+                f"scale={self.scale!r} is for literal=True, which takes one member's score; otherwise members are "
+                "always scaled"
             )
         if self.centric == "query" and not self.literal:
             raise DataError(
@@ -224,7 +222,7 @@ class Competence(Ranker):
         if self.params_["literal"] and not self.params_["scale"]:
             return scores
         if queries is None:
-            raise DataError("members are put on one scale by query: give the rows' queries too, predict(X, qid=qid)")
+            raise DataError("members are scaled by query: give the query of each row, predict(X, qid=qid)")
         if self.params_["literal"]:
             return normalize_by_query(scores, queries, "minmax")
         return self._scale.estimates(scores, queries)
@@ -426,8 +424,8 @@ def members_to_state(names: Sequence[str], fitted: Sequence[Any]) -> list[dict[s
     for name, ranker in zip(names, fitted, strict=True):
         if not isinstance(ranker, Ranker) or type(ranker).__name__ not in known:
             raise DataError(
-                f"this Competence cannot be saved: its member {name!r} is a {type(ranker).__name__}, of which a model "
-                f"file can hold nothing; members may be metrics and {', '.join(sorted(known))}"
+                f"this Competence cannot be saved: its member {name!r} is a {type(ranker).__name__}, which a model "
+                f"file cannot store; members may be metrics and {', '.join(sorted(known))}"
             )
     return [{"class": type(ranker).__name__, "state": ranker.to_state()} for ranker in fitted]
 

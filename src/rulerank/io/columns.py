@@ -168,7 +168,7 @@ def column_numbers(
         return ColumnNumbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
     if fitted:
         shown = str(_filled(column)[0])[:60]
-        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {shown!r}")
+        raise DataError(f"the model expects numbers in {name!r}: the column holds {dtype}, such as {shown!r}")
     if dtype == pl.String:
         dates = _dates(column)
         why = "" if dates is not None else _why_no_names(column, certain=True)
@@ -181,7 +181,7 @@ def column_numbers(
         names = category_names(column)
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), names), names)
     raise DataError(
-        f"column {name!r} holds {dtype}, which cannot be a feature: leave it out, or make numbers or a category of it"
+        f"column {name!r} holds {dtype}, which cannot be a feature: leave it out, or make it numbers or a category"
     )
 
 
@@ -330,7 +330,7 @@ def _wanted_dates(column: pl.Series) -> pl.Series:
     is_text = column.dtype == pl.String
     cells = [cell for cell in _filled(column) if not is_text or _dates(pl.Series([cell])) is None]
     raise DataError(
-        f"the model reads dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null where "
+        f"the model expects dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null if "
         f"missing; the column holds {column.dtype}, such as {str(cells[0])[:60]!r}"
     )
 
@@ -458,10 +458,8 @@ def first_rows(data: Dataset) -> list[int]:
 def require_docids(data: Dataset) -> Array:
     """Return the document ids, or raise an error where there are none."""
     if data.docid is None:
-        raise DataError("expected an id for every document: the data has none; TREC and Quepid files name documents")
+        raise DataError("expected an id for every document: the data has none; TREC and Quepid files need ids")
     empty = np.flatnonzero(data.docid == "")
     if empty.size:
-        raise DataError(
-            f"expected an id for every document: row {empty[0]} has none; TREC and Quepid files name documents"
-        )
+        raise DataError(f"expected an id for every document: row {empty[0]} has none; TREC and Quepid files need ids")
     return data.docid

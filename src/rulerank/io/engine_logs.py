@@ -118,7 +118,7 @@ def read_logs(
             if before is not row:
                 raise DataError(
                     f"{row.where}: {what} {found!r} of query {row.qid!r} appears twice, first in {before.where}; give "
-                    "one answer a query, or pages of Solr, which say where they start"
+                    "one response per query, or pages of Solr, which contain their start"
                 )
     data = _as_data(rows, missing_as_zero)
     return data if qrels is None else join_labels(data, qrels, unjudged)
@@ -136,7 +136,7 @@ def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) 
     unseen = judged.keys() - there.keys()
     if len(unseen) == len(qrels):
         raise DataError(
-            f"no judgement is of a document that is there: the qrels have {next(iter(judged), 'none')}, the documents "
+            f"no judgement matches a document: the qrels have {next(iter(judged), 'none')}, the documents "
             f"{next(iter(there), 'none')}; both must use the same ids"
         )
     if unseen:
@@ -292,8 +292,8 @@ def _solr_row(hit: Mapping[str, Any], key: str) -> _Row:
     column = next((name for name in hit if name.startswith("[features")), None)
     if column is None or not isinstance(hit[column], str):
         raise _AnswerError(
-            f"{docid!r} has no '[features]' such as 'a=0.5,b=2.0'; ask for it with fl={key},score,[features] and give "
-            "it no other name"
+            f"{docid!r} has no '[features]' such as 'a=0.5,b=2.0'; ask for it with fl={key},score,[features], "
+            "without an alias"
         )
     texts = {name: value for name, value in hit.items() if name not in (key, column)}
     return _Row(docid, solr_features(hit[column]), _number("score", hit.get("score")), texts)

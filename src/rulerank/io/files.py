@@ -291,7 +291,7 @@ def check_output(target: str | os.PathLike[str], sources: Iterable[str | os.Path
         what = "stdout goes to" if name == "-" else f"{name} is" if name == read else f"{name} is the same file as"
         raise DataError(f"{what} {'an input' if name == read else read}, which would be lost; write to another file")
     if name != "-" and _is_store(Path(os.path.realpath(name))):
-        raise DataError(f"{name} is a label store, which is never written over; write to another file")
+        raise DataError(f"{name} is a label store, which is never overwritten; write to another file")
 
 
 def check_directory_of(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str] | None] = ()) -> Path:
@@ -309,7 +309,7 @@ def write_all(stream: IO[bytes], content: bytes) -> None:
     while left:
         n_written = stream.write(left)
         if n_written is None:
-            raise BlockingIOError("the output takes no more bytes now, and would lose the rest")
+            raise BlockingIOError("the output does not accept more data: the rest would be lost")
         left = left[n_written:]
 
 

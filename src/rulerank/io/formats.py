@@ -60,7 +60,7 @@ def _write_quepid(data: Dataset, target: Source) -> None:
 
 
 def _only_read(data: Dataset, target: Source) -> None:
-    raise DataError("logs are read and not written: choose another format")
+    raise DataError("logs can only be read: choose another format")
 
 
 GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
@@ -131,7 +131,7 @@ def output_format(target: Source, format: str | None = None) -> str:
             return name
     choices = ", ".join(FORMATS)
     raise DataError(
-        f"cannot tell the format to write from the name {str(target)!r}; name one: {choices} (command line: --to)"
+        f"cannot determine the output format from the name {str(target)!r}; name one: {choices} (command line: --to)"
     )
 
 
@@ -201,7 +201,7 @@ def read_data_file(
     options = {"graded": graded, "wanted": wanted, "repeats": repeats}
     value, name, found = _read(source, format, columns, options)
     if isinstance(value, Run):
-        raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
+        raise ReadError(name, None, f"{NO_DOCUMENTS}; evaluate it with qrels (--qrels, in Python read_run)")
     if isinstance(value, Dataset):
         return DataFile(value, name, found)
     n_negative = int((value.grade < 0).sum())
@@ -297,7 +297,7 @@ def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tu
         _check_columns(columns, found, stream.name)
         return read_run(stream), found, ""
     if found not in (FRAME, *TABLE_FORMATS):
-        raise ReadError(stream.name, None, f"a run needs scores, and {found} files hold none; rank the documents first")
+        raise ReadError(stream.name, None, f"a run needs scores, and {found} files have none; rank the documents first")
     text = {qid, docid, "tag"}
     frame, origin = read_frame(stream, text=text, numeric=["score"], number=pl.Float64, format=found)
     for column in (qid, docid, "score"):

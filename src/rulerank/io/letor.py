@@ -288,7 +288,7 @@ def _describe(code: int, text: bytes) -> str:
     feature = index.lstrip(b"0").decode("utf-8", "replace")
     expected, came = {
         kernels.BAD_GRADE: (f"a grade, a whole number from 0 to {MAX_GRADE}, or ? where there is none", text),
-        kernels.BAD_QID: ("'qid:ID' after the grade, or a file of the sizes of queries beside this one (.query)", text),
+        kernels.BAD_QID: ("'qid:ID' after the grade, or a file of query sizes beside this one (.query)", text),
         kernels.BAD_FEATURE: (f"a feature as 'index:value', with an index from 1 to {kernels.MAX_INDEX:,}", text),
         kernels.REPEATED: (f"each feature once, not feature {feature} again", text),
         kernels.BAD_VALUE: (f"a number that fits float32, or NULL, as value of feature {feature}", value),

@@ -215,7 +215,7 @@ def _to_dataset(
     texts = [name for name in texts if frame[name].dtype == pl.String and name not in reserved]
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
-            raise origin(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
+            raise origin(None, f"a column has no name; name it, remove it, or choose columns ({either('features')})")
         others = {*reserved, "comment", *texts}
         if names or wanted is not None:
             frame = _with_names(frame, others, wanted)

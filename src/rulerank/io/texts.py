@@ -124,7 +124,7 @@ class Pairs:
             if values is not None:
                 object.__setattr__(self, name, check_column(name, values, len(self.qid)).astype(np.float64))
         if first_repeat(list(zip(self.qid, self.docid, strict=True))):
-            raise DataError("a document can be there once per query: a pair appears twice")
+            raise DataError("a document can occur once per query: a pair appears twice")
 
     def __len__(self) -> int:
         return self.qid.size

@@ -279,9 +279,7 @@ def read_scores(source: Source) -> Array:
         raise ReadError(name, None, "the file is empty: expected one score per line")
     if len(lines[0].split()) == len(RUN):
         how = "rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels"
-        raise ReadError(
-            name, None, f"this looks like a TREC run, not a score file; a run is judged beside qrels ({how})"
-        )
+        raise ReadError(name, None, f"this looks like a TREC run, not a score file; evaluate a run with qrels ({how})")
     for number, line in enumerate(lines, 1):
         if not _is_number(line.strip(), float):
             raise ReadError(
@@ -397,7 +395,7 @@ def _check_pairs(table: Run | Qrels) -> None:
     twice = first_repeat(list(zip(table.qid, table.docid, strict=True)))
     if twice:
         pair = f"document {table.docid[twice[1]]!r} of query {table.qid[twice[1]]!r}"
-        raise DataError(f"a document can be there once per query: {pair} is at rows {twice[0]} and {twice[1]}")
+        raise DataError(f"a document can occur once per query: {pair} is at rows {twice[0]} and {twice[1]}")
 
 
 def _size(table: Run | Qrels) -> str:

@@ -179,7 +179,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if isinstance(X, Dataset):
             y, qid = X.y if y is None else y, X.qid if qid is None else qid
         if y is None:
-            raise DataError("a score needs one grade per row: score(X, y, qid=qid), or score(data) with a Dataset")
+            raise DataError("score needs one grade per row: score(X, y, qid=qid), or score(data) with a Dataset")
         scores = self.predict(X, qid=qid)
         if qid is None:
             warnings.warn(
@@ -390,7 +390,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     @property
     def normalize_(self) -> str | None:
-        """How features are put on one scale by query, as it was when fitted."""
+        """How features are normalised by query, as it was when fitted."""
         found: str | None = self.params_.get("normalize")
         return found
 
@@ -465,7 +465,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(data)[3]) < 1e-9
         np.True_
         >>> ranker.explain(data, 3, versus=7).lines()[0]
-        'q1-d4 scores 0.4651 and q1-d8 0.2908: 0.1743 between them.'
+        'q1-d4 scores 0.4651 and q1-d8 0.2908: a difference of 0.1743.'
         """
         from rulerank.explain import explain_score, explain_versus
 

@@ -37,7 +37,7 @@ class GlobalRules(IncrementalRules):
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the literal votes="mean".
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take. Beyond it the training rows are kept, and each call of predict counts and
         scores in one pass over the feature sets: the same scores, to the last bit.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
@@ -130,8 +130,8 @@ class GlobalRules(IncrementalRules):
             )
         if not self._is_additive():
             raise DataError(
-                "this GlobalRules is not additive: in models of the first version the cells that no training row is "
-                "in have no say; fit it again"
+                "this GlobalRules is not additive: models of the first version have no votes for cells without "
+                "training rows; fit it again"
             )
         if self._tables is None or self._tables[0] is not self.engine_:  # rows may have been added since
             axes = axes_of(self.discretizer_, self.n_bins_)
@@ -170,7 +170,7 @@ def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
     inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
     if not isinstance(inner, Discretizer):
         raise DataError(
-            f"the bins of {type(inner).__name__} have no cuts that are known, and tables and what_if need them: fit "
+            f"the bins of {type(inner).__name__} have no known cuts, which tables and what_if need: fit "
             "with a discretizer of this library, such as discretizer='mdlp'"
         )
     axes = [

@@ -59,7 +59,7 @@ class QueryRules(RuleRanker):
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none when literal.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables of `predict` may take (beyond it they are counted anew), and a matrix of documents
         by queries (beyond it there is an error). Fitting takes some 200 MiB more, however many queries there are.
     work_limit: refuse to start more steps (judged rows x feature sets x queries / 8) than this; None never refuses.
@@ -305,5 +305,5 @@ def check_work(n_rows: int, n_sets: int, n_queries: int, work_limit: float | Non
         raise TooLargeError(
             f"{n_queries:,} queries that each judge {n_rows:,} rows by {n_sets:,} feature sets are {steps:.1e} "
             f"steps (the limit is {work_limit:.1e}); lower max_size, raise drop_weakest to keep fewer "
-            "features, train on fewer queries, or set work_limit=None to do it all the same"
+            "features, train on fewer queries, or set work_limit=None to run it anyway"
         )

@@ -164,7 +164,7 @@ def check_categories(ranker: Ranker, data: Dataset) -> None:
     name = next((name for name in data.categories if name in known and name not in ranker.categories_), None)
     if name is not None:
         raise DataError(
-            f"the model reads numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
+            f"the model expects numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
         )
 
 
@@ -184,8 +184,8 @@ def frame_rows(ranker: Ranker, frame: Any) -> Any:
 def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
     if issparse(X) and not ranker._takes_sparse:
         raise DataError(
-            f"{type(ranker).__name__} takes no sparse X, because it puts every value into a bin: give X.toarray(), or "
-            "use QueryIntercepts, which takes sparse matrices"
+            f"{type(ranker).__name__} does not accept sparse X, because it bins every value: give X.toarray(), or "
+            "use QueryIntercepts, which accepts sparse matrices"
         )
     X = validate_data(
         ranker,
@@ -263,8 +263,8 @@ def query_of_each(X: Any, qid: Any, group: Any) -> Any:
     if group is None:
         return qid
     if qid is not None or isinstance(X, Dataset):
-        which = "qid" if qid is not None else "a Dataset, which has its queries with it,"
-        raise DataError(f"group and {which} both say which rows belong together: leave group out")
+        which = "qid" if qid is not None else "a Dataset, which includes its queries,"
+        raise DataError(f"group and {which} both define the queries: leave out group")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     sizes = np.asarray(group)
     whole = sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.size > 0 and sizes.min() >= 1
@@ -278,7 +278,7 @@ def query_of_each(X: Any, qid: Any, group: Any) -> Any:
 
 
 def warn_of_torn_queries(ranker: Any, ids: Array, queries: Array) -> None:
-    """Warn if the ranker has learned from other documents of the same queries, as with cv=5: scores are too good then.
+    """Warn if the ranker was trained on other documents of the same queries, as with cv=5: scores are too good then.
 
     ids: of the queries that are scored; queries: the number of the query of each row.
     """
@@ -291,9 +291,9 @@ def warn_of_torn_queries(ranker: Any, ids: Array, queries: Array) -> None:
     torn = [query for query, n_rows in n_scored if n_trained.get(query, n_rows) != n_rows]
     if torn:
         warnings.warn(
-            f"the ranker has learned from other documents of {counted(len(torn), 'query', 'queries')} that it is "
-            f"scored on, such as {torn[0]!r}, so the result is too good: split by query, cv=QueryKFold() instead of "
-            "cv=5 or KFold()",
+            f"the ranker was trained on other documents of {counted(len(torn), 'query', 'queries')} that it is "
+            f"scored on, such as {torn[0]!r}, so the score is too optimistic: split by query, cv=QueryKFold() instead "
+            "of cv=5 or KFold()",
             stacklevel=3,
         )
 

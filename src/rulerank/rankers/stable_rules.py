@@ -42,7 +42,7 @@ class StableRules(IncrementalRules):
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the readings of the paper, literal and stability="mean".
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take, which do not grow with the number of queries; beyond it predict counts and
         scores in one pass, as in GlobalRules.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for

@@ -89,7 +89,7 @@ class KeptRows:
             )
         stay = np.arange(there.size) - np.searchsorted(there, there) >= n_gone[there]  # the first of each kind go
         if not stay.any():
-            raise DataError("these are all the rows that the ranker has learned from: without them it knows nothing")
+            raise DataError("these are all the rows that the ranker has learned from: a ranker needs at least one row")
         return KeptRows(self.records[stay])
 
     def to_state(self) -> dict[str, Array]:

@@ -150,5 +150,5 @@ def check_work(n_bins: Array, max_size: int, n_rows: int, limit: float | None) -
         f"{n_bins.size:,} features in sets of up to {max_size} are {n_sets:,} feature sets with {n_cells:,} cells; "
         f"over {n_rows:,} rows that is {steps(max_size):.1e} steps, about {hours:,.1f} hours "
         f"(the limit is {limit:.1e} steps). Lower {lower}, raise drop_weakest to keep fewer features, "
-        "or set work_limit=None to do it all the same"
+        "or set work_limit=None to run it anyway"
     )

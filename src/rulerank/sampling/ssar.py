@@ -103,7 +103,7 @@ class SSAR(Sampler):
     def _on_one_scale(self, X: Array, qid: Any) -> Array:
         if qid is None:
             raise DataError(
-                f"normalize={self.normalize!r} puts features on one scale by query: give the query of each row, qid=qid"
+                f"normalize={self.normalize!r} scales features by query: give the query of each row, qid=qid"
             )
         for row, column in np.argwhere(np.isinf(X))[:1]:
             raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")

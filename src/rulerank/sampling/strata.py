@@ -62,9 +62,7 @@ class StratifiedSampler(Sampler):
         if qid is None:
             raise DataError("queries are visited in turn: give the query of each row, qid=qid")
         if self.baseline is None:
-            raise DataError(
-                "strata are those of the baseline ranking: say which feature it is, such as baseline='bm25'"
-            )
+            raise DataError("strata are those of the baseline ranking: name its feature, such as baseline='bm25'")
         qid = check_column("qid", qid, len(X))
         if data is None:
             data = Dataset(X, np.zeros(len(X)), qid)

@@ -51,7 +51,7 @@ class Shape:
 
     feature_names: tuple[str, ...]
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    normalize: str | None = None  # how features are put on one scale by query
+    normalize: str | None = None  # how features are normalised by query
     labelled_only: bool = False  # leave rows without a grade out; else they are an error
     own_kinds: bool = False  # categories are those of each part: who reads them matches them by name
 
@@ -273,12 +273,12 @@ def file_names(source: str | os.PathLike[str]) -> list[str]:
     if os.path.isdir(name):
         found = sorted(str(path) for path in Path(name).rglob("*") if path.is_file() and not _beside(path, name))
         if not found:
-            raise DataError(f"{name}: the folder holds no files of documents")
+            raise DataError(f"{name}: the folder has no files of documents")
         return found
     if is_many(name):
         found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
         if not found:
-            raise DataError(f"{name}: no file has such a name")
+            raise DataError(f"{name}: no file matches this name")
         return found
     return [name]
 

@@ -230,12 +230,12 @@ def evaluate_partitions(
         shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
         survey = look_at_all(opened, shape, runner)
         if survey.n_rows:
-            survey.check_contrast("tell rankings apart by")
+            survey.check_contrast("compare rankings by")
         options = {"max_grade": survey.highest} | options  # of all parts, for ERR
         found = runner.listed(partial(_measured, ranker, shape, asked, options), opened, "measuring parts")
     results = [one for one in found if one is not None]
     if not results:
-        raise DataError("no document has a grade, so there is nothing to measure")
+        raise DataError("no document has a grade, so nothing can be measured")
     return replace(
         results[0],
         queries=np.concatenate([one.queries for one in results]),

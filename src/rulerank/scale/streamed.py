@@ -405,9 +405,9 @@ def check_no_click_columns(name: str, columns: Collection[str]) -> None:
     """Refuse to learn from columns that hold clicks, and say what to do."""
     if any(column in columns for column in LOG_COLUMNS):
         raise DataError(
-            f"{name} carries clicks, which are learned from in memory only: put them into one table, as `rulerank "
-            "clicks` does with all files of a log, and learn from that: rulerank train TABLE, in Python rr.read_table "
-            "and fit"
+            f"{name} has clicks, and training from clicks needs the data in memory: put them into one table, as "
+            "`rulerank clicks` does with all files of a log, and train on that: rulerank train TABLE, in Python "
+            "rr.read_table and fit"
         )
 
 

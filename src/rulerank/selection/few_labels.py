@@ -149,7 +149,7 @@ def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker
     rows, grades, raters = (np.array(column) for column in zip(*triples, strict=True))
     fitted = PoolLearner(ranker or few_label_ranker(BY_RATER), pool).fit_raters(rows, grades, raters.astype(object))
     counts = ", ".join(f"{counted(len(found), 'label')} of {rater}" for rater, found in given.items())
-    warnings.warn(f"learned from {counts}: every rater has intercepts of its own", stacklevel=2)
+    warnings.warn(f"learned from {counts}: every rater has separate intercepts", stacklevel=2)
     return fitted
 
 
@@ -157,8 +157,8 @@ def check_by_rater(method: str, raters: Iterable[str]) -> None:
     """Refuse a method that has no intercepts for raters."""
     if method_named(method).name != BY_RATER:
         raise DataError(
-            f"labels of {', '.join(raters)} count in training, each rater with intercepts of its own, which only "
-            f"{BY_RATER} has: train {BY_RATER}, or let people's labels alone count"
+            f"labels of {', '.join(raters)} count in training, each rater with separate intercepts, which only "
+            f"{BY_RATER} has: train {BY_RATER}, or use only the labels of human raters"
         )
 
 
@@ -351,7 +351,7 @@ def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset
         warnings.warn(words_for_ties(share), stacklevel=3)
     if method in BY_RULES and n_labels < MANY:
         warnings.warn(
-            f"{method} learned from {n_labels:,} labels is mostly worse than the baseline ranking "
+            f"{method} learned from {n_labels:,} labels is usually worse than the baseline ranking "
             f"(docs/few-labels.md); "
             "Anchored starts from it: --method Anchored --baseline FEATURE",
             stacklevel=3,

@@ -68,8 +68,8 @@ def select_by_clicks(
     n_clicks, n_shown = np.bincount(queries, rows.clicks), np.bincount(queries, rows.shown)
     if not ((n_clicks > 0) & (n_clicks < n_shown)).any():
         raise DataError(
-            "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
-            "what was shown, clicked or not"
+            "no query has both clicks and impressions without a click, so there is nothing to learn from: a log "
+            "must contain all impressions, clicked or not"
         )
     documents = rows.documents(data.X, queries)
     start = None if baseline is None else find_baseline(data.feature_names, baseline, data.categories)
@@ -187,7 +187,7 @@ def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: A
 
 
 def check_possible(propensities: Any, rows: ClickRows) -> None:
-    """Refuse propensities below the share of impressions that were clicked: nobody clicks on what nobody looks at."""
+    """Refuse propensities below the share of impressions that were clicked."""
     impressions, clicks = rows.by_position()
     looked = np.exp(-known_effects(propensities, rows.positions))
     most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
@@ -195,8 +195,8 @@ def check_possible(propensities: Any, rows: ClickRows) -> None:
         place = int((clicks > most + CHANCE).argmax())
         raise DataError(
             f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
-            f"impressions, and by the propensities it is looked at in {looked[place]:.2g} of 1: nobody clicks on what "
-            "nobody looks at; give propensities that fit the log"
+            f"impressions, but its propensity is {looked[place]:.2g}: a position cannot be clicked more often than "
+            "it is examined; give propensities that fit the log"
         )
 
 
@@ -267,7 +267,7 @@ def select_by_clicks_and_labels(
     """
     if log.impressions is None:
         raise DataError(
-            "expected a Dataset that carries clicks, such as rr.clicks.read_clicks(log).join(pool): got one without"
+            "expected a Dataset with clicks, such as rr.clicks.read_clicks(log).join(pool): got one without"
         )
     if baseline is not None:
         check_baseline(baseline)

@@ -188,7 +188,7 @@ def select(
             return select_by_clicks(data, ranker, propensities=propensities, baseline=baseline, seed=seed)
         return select_by_clicks_and_labels(clicks, data, baseline=baseline, propensities=propensities, ranker=ranker)
     if propensities is not None:
-        raise DataError("propensities are for clicks, and the data carry none")
+        raise DataError("propensities are for clicks, and the data has none")
     if baseline is not None:
         from rulerank.selection.few_labels import select_from_baseline
 
@@ -233,7 +233,7 @@ def default_rankers() -> dict[str, Ranker]:
 def _check_data(data: Any, grid: Any) -> None:
     if grid is not None and not isinstance(grid, Mapping):
         raise DataError(
-            f"expected a grid, such as {{'max_size': [1, 2]}}: got {grid!r:.60}; a measure goes by name, measure='MAP'"
+            f"expected a grid, such as {{'max_size': [1, 2]}}: got {grid!r:.60}; pass a measure by name, measure='MAP'"
         )
     if not isinstance(data, Dataset):
         raise DataError(

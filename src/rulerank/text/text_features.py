@@ -134,7 +134,7 @@ class TextFeatures(HasParameters):
         """
         self.check_parameters()
         if not isinstance(documents, Documents):
-            raise DataError(f"expected documents that rr.read_documents gave: got {type(documents).__name__}")
+            raise DataError(f"expected documents from rr.read_documents: got {type(documents).__name__}")
         if not len(documents):
             raise DataError("expected at least one document: got none")
         fields = find_fields(documents, self.fields)
@@ -142,7 +142,7 @@ class TextFeatures(HasParameters):
         for name in self.weights or ():
             if name not in searched:
                 raise DataError(
-                    f"weights: {name!r} is no field whose words are searched; these are {', '.join(searched)}"
+                    f"weights: {name!r} is not a field of searched words; choose from {', '.join(searched)}"
                 )
         analyser = Analyser(self.language)
         values = documents.fields
@@ -210,7 +210,7 @@ class TextFeatures(HasParameters):
         """
         self._check_fitted()
         if not isinstance(queries, Queries):
-            raise DataError(f"expected queries that rr.read_queries gave: got {type(queries).__name__}")
+            raise DataError(f"expected queries from rr.read_queries: got {type(queries).__name__}")
         known = self.collection_
         of_queries = asked(known, queries.texts, queries.vectors)
 

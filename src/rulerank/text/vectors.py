@@ -211,11 +211,11 @@ class VectorCache:
         with self.path.open("rb") as file:
             magic, size, _ = self.HEADER.unpack(file.read(self.HEADER.size).ljust(self.HEADER.size))
         if magic != self.MAGIC:
-            raise DataError(f"{self.path} exists and holds no vectors: remove it, or name another file")
+            raise DataError(f"{self.path} exists and has no vectors: remove it, or name another file")
         whole = self.path.stat().st_size >= self.HEADER.size + len(PROBES) * self.dtype.itemsize
         if size == probe.shape[1] and whole and alike(self._records()["vector"][: len(PROBES)], probe):
             return True
-        warnings.warn(f"{self.path}: its vectors are of another embedder; all are computed anew", stacklevel=5)
+        warnings.warn(f"{self.path}: its vectors are from a different embedder; computing all again", stacklevel=5)
         return False
 
     def rows(self, texts: Sequence[str], embedder: Embedder) -> Array:

@@ -163,7 +163,7 @@ def test_missing_values_have_a_vote_of_their_own_and_a_missing_baseline_comes_be
 @pytest.mark.parametrize(
     ("baseline", "message"),
     [
-        (None, r"Anchored\w* starts from the baseline ranking: say which feature ranks the documents now, such as "),
+        (None, r"Anchored\w* starts from the baseline ranking: name the feature that ranks the documents now"),
         ("bm26", "baseline ranking: there is no feature 'bm26'; the data has bm25_body, "),
         (6, "baseline must be a feature, a column from 0 to 5: got 6"),
         (2.5, "baseline must be the ranking that users see now, such as 'bm25', "),

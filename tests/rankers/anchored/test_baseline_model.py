@@ -173,7 +173,7 @@ def test_a_model_of_more_columns_than_an_array_has_is_refused(data, clicks):
 
 def test_no_export_pretends_that_it_is_a_sum(data, clicks):
     ranker = rr.Anchored(baseline=clicks).fit(data[:200])
-    with pytest.raises(DataError, match="is not additive: it starts from scores that are put on one scale"):
+    with pytest.raises(DataError, match="is not additive: it starts from scores that are normalised"):
         ranker.additive()
     with pytest.raises(DataError, match="this Anchored cannot be exported exactly: it starts from a model"):
         rr.export_model(ranker, "solr-ltr")

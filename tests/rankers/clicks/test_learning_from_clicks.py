@@ -175,13 +175,16 @@ def test_clicks_that_say_nothing_are_said_to():
         ({"impressions": [0, 1]}, "impressions must be numbers above 0: got 0 at row 0"),
         ({"impressions": [1e200, 1]}, "expected at most 9,007,199,254,740,992 impressions, got .*: are these counts?"),
         ({"impressions": [1]}, "impressions must have one entry per row: expected 2, got 1"),
-        ({"propensities": {1: 1.0}}, r"propensities must hold every position.*position 2 is missing, given are \[1\]"),
+        (
+            {"propensities": {1: 1.0}},
+            r"propensities must contain every position.*position 2 is missing, given are \[1\]",
+        ),
         ({"propensities": [1.0, 0.0]}, "propensities must be above 0 and at most 1.*got 0.0 for position 2"),
         ({"propensities": [1.0, "low"]}, "propensities must be above 0 and at most 1.*got 'low' for position 2"),
         ({"position": None, "impressions": [1, 1]}, "impressions belong to clicks: give position too"),
         ({"position": None, "propensities": [1.0]}, "propensities belong to clicks: give position too"),
         ({"y": None}, "with position, y is how often each row was clicked"),
-        ({"X": csr_array(np.eye(2))}, "clicks are learned from rows of an array"),
+        ({"X": csr_array(np.eye(2))}, "training from clicks needs a dense X"),
     ],
 )
 def test_mistakes_are_named(change, message):

@@ -64,7 +64,7 @@ def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, sch
 def check_sum(window):
     """The numbers of the table add up to the score, or the difference, of the sentence above it."""
     first = window.page.inner_text("#why-text .first")
-    total = re.search(r": (-?[\d.]+) between them", first) or re.search(r" scores (-?\d+\.\d+)", first)
+    total = re.search(r": a difference of (-?\d+\.\d+)", first) or re.search(r" scores (-?\d+\.\d+)", first)
     numbers = window.page.locator("#why-text td.number").all_inner_texts()
     assert sum(Decimal(number.replace("−", "-")) for number in numbers) == Decimal(total[1])
 
@@ -83,7 +83,7 @@ def test_everything_can_be_done_with_the_keyboard(page, visit):
     keyboard.press("Enter")
     window.page.wait_for_selector("#why[open][data-state=ready]")
     window.page.click("#why-other")
-    window.page.wait_for_selector("#why-text .first:has-text('between them')")
+    window.page.wait_for_selector("#why-text .first:has-text('a difference of')")
     check_sum(window)
     window.shoot("service-versus")
     keyboard.press("Escape")

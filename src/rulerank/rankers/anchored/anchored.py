@@ -86,7 +86,7 @@ class Anchored(AnchoredRanker):
 
     tables_: AdditiveTables
     n_missing_ = 0  # of a weighted sum of version 0.1: values that were missing in training
-    _by_query: str | None = None  # of a model of version 0.1: how features are put on one scale by query
+    _by_query: str | None = None  # of a model of version 0.1: how features are normalised by query
 
     def __init__(self, baseline: Any = None, n_jobs: int | None = None) -> None:
         self.baseline = baseline
@@ -94,7 +94,7 @@ class Anchored(AnchoredRanker):
 
     @property
     def normalize_(self) -> str | None:
-        """How features are put on one scale by query: None, except in models of version 0.1."""
+        """How features are normalised by query: None, except in models of version 0.1."""
         return self._by_query
 
     def coefficients(self) -> Coefficients:

@@ -90,7 +90,7 @@ class AnchoredRanker(Ranker):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {"baseline": BASELINE}
     _weighs_rows: ClassVar[bool] = True
     _without_contrast = "the model is the baseline ranking, or hardly differs from it"
-    _why_not_additive: ClassVar[str] = "it starts from scores that are put on one scale by query"
+    _why_not_additive: ClassVar[str] = "it starts from scores that are normalised by query"
 
     baseline: Any  # as `find_baseline` takes it
 
@@ -158,7 +158,7 @@ class AnchoredRanker(Ranker):
         if self.baseline is None:
             kind = type(self).__name__
             raise DataError(
-                f"{kind} starts from the baseline ranking: say which feature ranks the documents now, such as "
+                f"{kind} starts from the baseline ranking: name the feature that ranks the documents now, such as "
                 f"{kind}(baseline='bm25')"
             )
         return find_baseline(names, self.baseline, categories)

@@ -145,7 +145,7 @@ def known_effects(propensities: Any, positions: Array) -> Array:
     for place, position in enumerate(positions.tolist()):
         if position not in propensities:
             raise DataError(
-                f"propensities must hold every position that occurs: position {position} is missing, "
+                f"propensities must contain every position that occurs: position {position} is missing, "
                 f"given are {as_shown(sorted(propensities))}"
             )
         with contextlib.suppress(TypeError, ValueError):

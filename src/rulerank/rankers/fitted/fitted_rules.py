@@ -66,7 +66,7 @@ class FittedRules(Ranker):
     Parameters
     ----------
     max_pairs: pairs of features that have a table of their own, at most: so many a person can look at; 0: none.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
         labels this is worth much; with very many it can cost a little. A missing value counts as the worst: a document
         without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.

@@ -141,7 +141,7 @@ class QueryIntercepts(WeightedSum):
     ----------
     l2: adds l2 / 2 times the squared coefficients, each per deviation of its feature within queries, to the loss: it
         means the same whatever the units. `L2_GRID` lists values worth trying.
-    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     max_iter: Newton steps at most; five or ten are enough unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
@@ -285,7 +285,7 @@ class QueryIntercepts(WeightedSum):
                     )
             return y, None
         if issparse(X):
-            raise DataError("clicks are learned from rows of an array: give X as one, X.toarray(), instead of sparse")
+            raise DataError("training from clicks needs a dense X: give X.toarray()")
         if y is None:
             raise DataError(
                 "requires y to be passed, but the target y is None: with position, y is how often each row was clicked"
