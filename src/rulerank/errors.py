@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class RulerankError(Exception):
     """The base of every error this library raises for a user's mistake."""
@@ -29,6 +32,22 @@ class ReadError(RulerankError, ValueError):
 
 class DataError(RulerankError, ValueError):
     """Arrays or tables that do not fit together, or values that are not allowed."""
+
+
+@contextmanager
+def located(where: str, file: str | None = None, line: int | None = None) -> Iterator[None]:
+    """Say in an error about data where they are: in words, and in which file.
+
+    >>> with located("part 3"):
+    ...     raise DataError("it is empty")
+    Traceback (most recent call last):
+    rulerank.errors.DataError: part 3: it is empty
+    """
+    try:
+        yield
+    except DataError as error:
+        message = f"{where}: {error}" if where else str(error)
+        raise DataError(message) if file is None else ReadError(file, line, message) from None
 
 
 class ModelFileError(RulerankError, ValueError):

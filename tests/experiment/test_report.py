@@ -120,7 +120,7 @@ def test_an_experiment_in_which_nothing_finished_says_why_and_still_shows():
 def test_rules_are_checked_before_the_work(measures, convention, ties, against, message):
     folds = [replace(fold, test=replace(fold.test, docid=None)) for fold in FOLDS]
     with pytest.raises(DataError, match=message):
-        check_rules(folds, choose_systems(["QueryIntercepts"]), measures, convention, ties, against)
+        check_rules(folds, choose_systems(["QueryIntercepts"]), measures, against, convention=convention, ties=ties)
 
 
 def test_an_unknown_format_is_told_before_the_work():

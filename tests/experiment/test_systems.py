@@ -160,7 +160,7 @@ def test_a_file_is_split_and_documents_without_a_grade_are_left_out_and_counted(
             "data.csv: expected graded documents of at least 20 queries for 20 folds, got 15",
         ),
         ("nowhere", {}, "nowhere: there is no such folder or file"),
-        (".", {"n_folds": 3, "format": "csv"}, "is a folder of LETOR folds: leave out format, --folds"),
+        (".", {"n_folds": 3, "unjudged": 0}, "is a folder of LETOR folds: leave out --folds, unjudged"),
     ],
 )
 def test_mistakes_in_what_is_opened_are_told(source, options, message, tmp_path, monkeypatch):

@@ -71,14 +71,12 @@ def compare(
         systems,
         rankers=rankers,
         runs=dict(runs),
+        measures=[name for several in measure or HEADLINE for name in several.split(",")],
+        n_jobs=jobs,
+        rules={"against": baseline, "convention": convention, "ties": given.get("ties")},
         n_folds=folds,
         columns=cli.columns(qid, docid, grade),
         unjudged=given.get("unjudged"),
-        measures=[name for several in measure or HEADLINE for name in several.split(",")],
-        against=baseline,
-        convention=convention,
-        ties=given.get("ties"),
-        n_jobs=jobs,
     )
     if compared.found is not None:
         cli.report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)

@@ -88,16 +88,10 @@ class ClickSummary:
         """Return what there is to show."""
         shown = self.positions[:SHOWN_POSITIONS]
         largest = max((one.rate for one in shown), default=0.0)
-        rows: list[tuple[Content, ...]] = [
-            (
-                str(one.position),
-                f"{one.impressions:,}",
-                f"{one.clicks:,}",
-                f"{one.low:.3f} to {one.high:.3f}",
-                Bar(one.rate, largest, signed=False),
-            )
-            for one in shown
-        ]
+        rows: list[tuple[Content, ...]] = []
+        for one in shown:
+            cells = str(one.position), f"{one.impressions:,}", f"{one.clicks:,}", f"{one.low:.3f} to {one.high:.3f}"
+            rows.append((*cells, Bar(one.rate, largest, signed=False)))
         more = len(self.positions) - len(shown)
         note = "Intervals: 95 %, by query: impressions of one query go together."
         note += f" {counted(more, 'position')} further down not shown." if more else ""
@@ -134,15 +128,9 @@ def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool:
             "without_impressions": n_pool - len(by_row),
         }
     places = table.group_by("query", "doc").agg(pl.col("position").n_unique())
-    return ClickSummary(
-        table["query"].n_unique(),
-        len(places),
-        int(table["impressions"].sum()),
-        int(table["clicks"].sum()),
-        rates_by_position(table),
-        int((places["position"] > 1).sum()),
-        pool,
-    )
+    n_queries, n_moved = table["query"].n_unique(), int((places["position"] > 1).sum())
+    n_impressions, n_clicks = (int(table[name].sum()) for name in ("impressions", "clicks"))
+    return ClickSummary(n_queries, len(places), n_impressions, n_clicks, rates_by_position(table), n_moved, pool)
 
 
 def rates_by_position(table: pl.DataFrame) -> tuple[PositionRate, ...]:

@@ -21,22 +21,5 @@ from rulerank.evaluation.measures import (
     Recall,
 )
 
-__all__ = [
-    "CONVENTIONS",
-    "ERR",
-    "KINDS",
-    "MAP",
-    "MRR",
-    "NDCG",
-    "TIE_RULES",
-    "Comparison",
-    "ComparisonTable",
-    "MeanNDCG",
-    "Measure",
-    "P",
-    "Recall",
-    "Result",
-    "compare",
-    "compare_results",
-    "evaluate",
-]
+__all__ = ["CONVENTIONS", "ERR", "KINDS", "MAP", "MRR", "NDCG", "TIE_RULES", "MeanNDCG", "Measure", "P", "Recall"]
+__all__ += ["Comparison", "ComparisonTable", "Result", "compare", "compare_results", "evaluate"]

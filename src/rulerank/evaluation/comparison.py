@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, Dataset
-from rulerank.errors import DataError
+from rulerank.errors import DataError, located
 from rulerank.evaluation.evaluation import Result, evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures, other_measure
 from rulerank.render.html import html_table, table_of
@@ -226,25 +226,15 @@ class ComparisonTable:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows as text; p of both tests is corrected."""
-        tests = ["p t", "p randomisation"]
-        header = ["measure", "a", "b", "mean a", "mean b", "a - b", "interval", *tests, "wins/ties/losses"]
-        return header, [
-            [
-                pair.measure,
-                pair.a,
-                pair.b,
-                f"{pair.mean_a:.4f}",
-                f"{pair.mean_b:.4f}",
-                f"{pair.difference:+z.4f}",
-                f"{pair.low:+z.4f} to {pair.high:+z.4f}",
-                *(
-                    f"{pair.p_holm[test]:.4f}{'*' * (pair.p_holm[test] < self.alpha)}"
-                    for test in ("t", "randomisation")
-                ),
-                f"{pair.wins}/{pair.ties}/{pair.losses}",
-            ]
-            for pair in self.pairs
-        ]
+        tests = ("t", "randomisation")
+        header = ["measure", "a", "b", "mean a", "mean b", "a - b", "interval", *(f"p {test}" for test in tests)]
+        rows = []
+        for pair in self.pairs:
+            means = f"{pair.mean_a:.4f}", f"{pair.mean_b:.4f}", f"{pair.difference:+z.4f}"
+            p = (f"{pair.p_holm[test]:.4f}{'*' * (pair.p_holm[test] < self.alpha)}" for test in tests)
+            counts = f"{pair.wins}/{pair.ties}/{pair.losses}"
+            rows.append([pair.measure, pair.a, pair.b, *means, f"{pair.low:+z.4f} to {pair.high:+z.4f}", *p, counts])
+        return [*header, "wins/ties/losses"], rows
 
 
 def compare(
@@ -256,13 +246,7 @@ def compare(
     n_rounds: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
-    convention: str = "standard",
-    ties: str | None = None,
-    docid: ArrayLike | None = None,
-    relevant_from: int = 1,
-    max_grade: int | None = None,
-    unjudged: int | str | None = None,
-    n_jobs: int | None = None,
+    **rules: Any,
 ) -> ComparisonTable:
     """Compare each pair of rankings over queries.
 
@@ -280,24 +264,19 @@ def compare(
     n_rounds : rounds of the randomisation test (signs of the differences flipped at random, two-sided; all ways of
         flipping them when there are at most n_rounds) and of the bootstrap of the mean difference, whose percentiles
         are the interval.
-    convention, ties, docid, relevant_from, max_grade, unjudged : as in `evaluate`.
+    rules : convention, ties, docid, relevant_from, max_grade, unjudged and n_jobs, as in `evaluate`.
     """
     asked = as_measures(measures, others=other_measure)
     if not isinstance(scores, Mapping):
         came = type(scores).__name__
         raise DataError(f"expected the grades, then the rankings as a dict from name to scores: got {came}")
-    graded(y, qid, docid, "compare(data, scores, measures=...)")
+    graded(y, qid, None, "compare(data, scores, measures=...)")
     if isinstance(y, Dataset):
-        unjudged = y.counted_rows(unjudged).unjudged  # said once, not per ranking
+        rules["unjudged"] = y.counted_rows(rules.get("unjudged")).unjudged  # said once, not per ranking
     results = {}
     for name, column in scores.items():
-        try:
-            results[str(name)] = evaluate(
-                y, column, qid, asked, convention=convention, ties=ties, docid=docid,
-                relevant_from=relevant_from, max_grade=max_grade, unjudged=unjudged, n_jobs=n_jobs,
-            )  # fmt: skip
-        except DataError as error:
-            raise DataError(f"ranking {str(name)!r}: {error}") from None
+        with located(f"ranking {str(name)!r}"):
+            results[str(name)] = evaluate(y, column, qid, asked, **rules)
     return compare_results(results, n_rounds=n_rounds, seed=seed, alpha=alpha)
 
 

@@ -93,15 +93,9 @@ class Result:
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """Return the means and how they came about as plain values; per_query: the value of every query too."""
-        payload: dict[str, Any] = {
-            "means": self.means,
-            "n_queries": self.n_queries,
-            "n_without_relevant": self.n_without_relevant,
-            "n_docs": self.n_docs,
-            "n_tied": self.n_tied,
-            "convention": self.convention,
-            "ties": self.ties,
-        } | {remark.key: remark.n for remark in self.remarks}
+        facts = ("means", "n_queries", "n_without_relevant", "n_docs", "n_tied", "convention", "ties")
+        payload: dict[str, Any] = {name: getattr(self, name) for name in facts}
+        payload |= {remark.key: remark.n for remark in self.remarks}
         if per_query:
             payload["queries"] = self.queries.tolist()
             payload["per_query"] = {label: values.tolist() for label, values in self.per_query.items()}
@@ -260,16 +254,8 @@ they are not counted; complete=True counts them 0
             if isinstance(measure, OtherMeasure):
                 found[measure] = other_values(measure, grades, scored, ranked, known, starts, tie_rule, relevant_from)
         values = np.array([found[measure] for measure in asked])
-    return Result(
-        measures=asked,
-        queries=queries,
-        values=values,
-        n_docs=n_rows,
-        n_tied=int(n_tied.sum()),
-        n_without_relevant=int((n_relevant == 0).sum()),
-        convention=rules.name,
-        ties=tie_rule,
-    )
+    n_empty = int((n_relevant == 0).sum())
+    return Result(asked, queries, values, n_rows, int(n_tied.sum()), n_empty, rules.name, tie_rule)
 
 
 def graded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from rulerank._util.words import counted, listed
 from rulerank.dataset import Array, Dataset, query_index
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError, ReadError, located
 from rulerank.evaluation.evaluation import Remark, Result, evaluate, with_missed
 from rulerank.io.columns import is_frame, with_keys
 from rulerank.io.files import NamedBytes, read_bytes
@@ -146,13 +147,13 @@ def from_runs(
     return [beside(name, read_scored(name), qrels, qrels_file, complete, unjudged) for name in run_files]
 
 
-def beside(name: str, run: Run, qrels: Qrels, judged: str, complete: bool, unjudged: str | None = None) -> Ranking:
-    """Return a run beside judgements, whose file is named."""
-    try:
+def beside(
+    name: str, run: Run, qrels: Qrels, judged: str, complete: bool, unjudged: int | str | None, counts: str = "true"
+) -> Ranking:
+    """Return a run beside judgements, whose file is named; counts: how `complete` is said where it would count more."""
+    with located(f"does not fit {judged}", name) if judged else nullcontext():
         both = join(run, qrels, complete, unjudged)
-    except DataError as error:  # says what does not fit, but not in which of the runs
-        raise ReadError(name, None, f"does not fit {judged}: {error}") from None
-    remarks = queries_apart(run, qrels, complete=complete)
+    remarks = queries_apart(run, qrels, complete=complete, otherwise=f"complete={counts}")
     return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
 
 
@@ -202,10 +203,7 @@ def run_beside(run: Any, qrels: Any, complete: bool, unjudged: int | str | None)
     if isinstance(run, Qrels | Dataset) or isinstance(qrels, Run):
         raise DataError("expected a run, then judgements: evaluate(run, qrels)")
     made = run if isinstance(run, Run) else read_scored(run)
-    judged = judgements_from(qrels)
-    both = join(made, judged, complete, unjudged)
-    remarks = queries_apart(made, judged, complete=complete, otherwise="complete=True")
-    return Ranking("run", both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
+    return beside("run", made, judgements_from(qrels), "", complete, unjudged, "True")
 
 
 def feature_scores(data: Dataset, name: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import numpy as np
 from rulerank.dataset import Fold, check_contrast, make_folds, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.measures import as_measures
-from rulerank.experiment.report import FORMATS, HEADLINE, Summary, check_formats, check_rules, make_report, write_files
-from rulerank.experiment.run import Experiment, Step, run_experiment
+from rulerank.experiment.report import HEADLINE, Summary, check_rules, make_report, write_files
+from rulerank.experiment.run import Experiment, run_experiment
 from rulerank.experiment.systems import SYSTEMS, choose_systems, system_named
 from rulerank.io.formats import read_data_file, read_folds, read_scored
 from rulerank.recall_base import CountedRows, warn_unknown_base
@@ -69,21 +69,10 @@ def compare_folds(
     *,
     rankers: Mapping[str, str] | None = None,
     runs: Mapping[str, str] | None = None,
-    n_folds: int | None = None,
-    seed: int = 0,
-    format: str | None = None,
-    columns: Mapping[str, Any] | None = None,
-    unjudged: int | str | None = None,
-    judged_extra: bool | str | None = None,
     measures: Sequence[str] = HEADLINE,
-    against: str | None = None,
-    tune_by: str = "MAP",
-    convention: str = "standard",
-    ties: str | None = None,
-    formats: Sequence[str] = FORMATS,
-    title: str | None = None,
     n_jobs: int | None = None,
-    on_step: Callable[[Step], None] | None = None,
+    rules: Mapping[str, Any] | None = None,
+    **reading: Any,
 ) -> CompareReport:
     """Run systems over the folds of a directory, or of one file, and write the report.
 
@@ -91,24 +80,23 @@ def compare_folds(
 
     systems: names from `rulerank.experiment.SYSTEMS`; all of them by default, or none beside your own when [].
     rankers, runs: your own by name: places in Python code (`module:object`), files of runs.
-    n_folds, seed, format, columns: how a file is read and split.
-    unjudged, judged_extra: as in `Dataset.labelled`.
+    rules: convention, ties and against, as in `summarise`.
+    reading: as in `open_folds`.
     """
-    check_formats(formats)
-    folds, n_rows, found = open_folds(source, n_folds, seed, format, columns or {}, unjudged, judged_extra)
+    folds, n_rows, found = open_folds(source, **reading)
     grades, qid = (np.concatenate([getattr(fold.test, name) for fold in folds]) for name in ("y", "qid"))
     check_contrast(grades, query_index(qid)[0], "compare systems by")
     own = [{name: own_ranker(place)} for name, place in (rankers or {}).items()]
     own += [{name: read_scored(path)} for name, path in (runs or {}).items()]
     chosen = choose_systems([*(SYSTEMS if systems is None else systems), *own])
-    names = [system.name for system in chosen]
-    baseline = against if against is None or against in names else system_named(against).name
-    check_rules(folds, chosen, measures, convention, ties, baseline)
-    experiment = run_experiment(folds, chosen, out=Path(out, "cells"), measure=tune_by, n_jobs=n_jobs, on_step=on_step)
-    title = title or f"Ranking systems on {Path(source).resolve().name}"
-    rules: dict[str, Any] = {"convention": convention, "ties": ties, "against": baseline}
+    rules = dict(rules or {})
+    if rules.get("against") not in (None, *(system.name for system in chosen)):
+        rules["against"] = system_named(rules["against"]).name
+    check_rules(folds, chosen, measures, **rules)
+    experiment = run_experiment(folds, chosen, out=Path(out, "cells"), n_jobs=n_jobs)
+    title = f"Ranking systems on {Path(source).resolve().name}"
     page, summary = make_report(experiment, title=title, measures=measures, **rules)
-    files = write_files(page, summary, Path(out), formats)
+    files = write_files(page, summary, Path(out))
     labels = tuple(str(measure) for measure in as_measures(measures))
     n_ungraded = 0 if found is None else n_rows - found.rows.size
     return CompareReport(experiment, summary, page.lead[0], labels, tuple(files), n_ungraded, found)
@@ -117,11 +105,8 @@ def compare_folds(
 def open_folds(
     source: str | os.PathLike[str],
     n_folds: int | None = None,
-    seed: int = 0,
-    format: str | None = None,
     columns: Mapping[str, Any] | None = None,
     unjudged: int | str | None = None,
-    judged_extra: bool | str | None = None,
 ) -> tuple[list[Fold], int, CountedRows | None]:
     """Read the folds of a directory, or split the graded documents of one file by query, into five folds by default.
 
@@ -129,7 +114,7 @@ def open_folds(
     """
     name, columns = os.fspath(source), columns or {}
     if Path(source).is_dir():
-        told = {"format": format, "--folds": n_folds, "unjudged": unjudged, "judged_extra": judged_extra}
+        told = {"--folds": n_folds, "unjudged": unjudged}
         told |= {f"--{role}": column for role, column in columns.items()}
         given = [option for option, value in told.items() if value is not None]
         if given:
@@ -137,10 +122,10 @@ def open_folds(
         return read_folds(source), 0, None
     if not Path(source).exists() and name != "-":
         raise ReadError(name, None, "there is no such folder or file")
-    data = read_data_file(source, format, graded=True, **columns).data
+    data = read_data_file(source, graded=True, **columns).data
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    found = data.counted_rows(unjudged, judged_extra)
+    found = data.counted_rows(unjudged)
     warn_unknown_base(name, data.base, found, data.feature_names)
     y = data.y.copy()
     y[found.rows] = found.y
@@ -150,7 +135,7 @@ def open_folds(
         raise DataError(
             f"{name}: expected graded documents of at least {max(n, 3)} queries for {n} folds, got {n_queries}"
         )
-    return make_folds(graded, n, seed), len(data), found
+    return make_folds(graded, n), len(data), found
 
 
 def own_ranker(place: str) -> Any:

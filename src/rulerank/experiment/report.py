@@ -122,14 +122,13 @@ def check_rules(
     folds: Sequence[Fold],
     systems: Sequence[System],
     measures: Sequence[str | Measure],
-    convention: str,
-    ties: str | None,
-    against: str | None,
+    against: str | None = None,
+    **rules: Any,
 ) -> None:
     """Complain before the work, not after it, about what `summarise` would refuse."""
     for fold in folds:
         docid = None if fold.test.docid is None else ["a"]
-        evaluate([1], [0.0], [0], measures, convention=convention, ties=ties, docid=docid, any_grades=True)
+        evaluate([1], [0.0], [0], measures, docid=docid, any_grades=True, **rules)
     names = [system.name for system in systems]
     if against is not None and against not in names:
         raise DataError(f"cannot compare with {against!r}, which was not run; choose from {', '.join(names)}")
@@ -266,16 +265,10 @@ def write_report(
 
 
 def make_report(
-    experiment: Experiment,
-    *,
-    title: str = "Ranking systems compared",
-    measures: Sequence[str] = HEADLINE,
-    convention: str = "standard",
-    ties: str | None = None,
-    against: str | None = None,
+    experiment: Experiment, *, title: str = "Ranking systems compared", measures: Sequence[str] = HEADLINE, **rules: Any
 ) -> tuple[Page, Summary]:
-    """Return the report of an experiment and the results it is made of."""
-    summary = summarise(experiment, measures, convention=convention, ties=ties, against=against)
+    """Return the report of an experiment and the results it is made of; rules as in `summarise`."""
+    summary = summarise(experiment, measures, **rules)
     labels = [str(measure) for measure in dict.fromkeys(summary.measures[summary.place(m)] for m in measures)]
     differences = {measure: summary.differences(measure) for measure in labels}
     first = labels[0]

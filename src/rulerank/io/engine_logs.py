@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from rulerank._util.words import counted, listed
-from rulerank.dataset import UNLABELLED, Array, Dataset
-from rulerank.errors import DataError, ReadError
+from rulerank.dataset import UNLABELLED, Dataset
+from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import require_docids
 from rulerank.io.files import Source, decoded, read_bytes
 from rulerank.io.tables import TEXT_NAMES
@@ -29,10 +29,6 @@ RANK, SCORE, QUERY = "engine_rank", "engine_score", "query_text"
 WRAPPED = '{"query_id": ..., "response": ...}'
 LARGEST = float(np.finfo(np.float32).max)
 FORMS = (("=", ","), (":", ";"), (":", " "))  # Solr's: the default, an old one, the guide's for sparse
-
-
-class _AnswerError(ValueError):
-    """What is wrong with an answer; whoever knows its file says where."""
 
 
 class _Answer(NamedTuple):
@@ -105,10 +101,8 @@ def read_logs(
         answers = [answer._replace(qid=str(qid)) for answer, qid in zip(answers, ids, strict=True)]
     rows = []
     for answer in answers:
-        try:
+        with located(f"answer {answer.place}", answer.file, answer.line):
             rows += _rows(answer, key)
-        except _AnswerError as error:
-            raise ReadError(answer.file, answer.line, f"answer {answer.place}: {error}") from None
     if not rows:
         raise DataError(f"the {counted(len(answers), 'answer')} hold no document")
     seen: dict[tuple[str, Any], _Row] = {}
@@ -224,21 +218,21 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
     """Return the documents of an answer, best first; `key` is the field of Solr's document ids."""
     value = answer.value
     if not _is_answer(value):
-        raise _AnswerError(
+        raise DataError(
             f"expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
         )
     if answer.qid is None:
-        raise _AnswerError(f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (in Python ids=)")
+        raise DataError(f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (in Python ids=)")
     if "error" in value:
         error = value["error"]
-        raise _AnswerError(
+        raise DataError(
             f"this is an error of the engine: {_get(error, 'reason') or _get(error, 'msg') or error!s:.200}"
         )
     elastic = "hits" in value
     inner = value.get("response", value)
     hits, start = (_get(value, "hits", "hits"), 0) if elastic else (_get(inner, "docs"), _get(inner, "start") or 0)
     if not isinstance(hits, list) or not all(isinstance(hit, Mapping) for hit in hits) or type(start) is not int:
-        raise _AnswerError(
+        raise DataError(
             "expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs' (Solr)"
         )
     asked = _get(value, "responseHeader", "params", "q")
@@ -246,12 +240,10 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
     file = answer.file if answer.line is None else f"{answer.file}:{answer.line}"
     rows = []
     for place, hit in enumerate(hits, 1):
-        try:
+        with located(f"document {place}"):
             row = _elastic_row(hit) if elastic else _solr_row(hit, key)
             for name in {RANK, SCORE} & row.features.keys():
-                raise _AnswerError(f"{name!r} is the name of the engine's own rank or score; rename the feature")
-        except _AnswerError as error:
-            raise _AnswerError(f"document {place}: {error}") from None
+                raise DataError(f"{name!r} is the name of the engine's own rank or score; rename the feature")
         where = f"{file}, document {place} of answer {answer.place}"
         rows.append(row._replace(rank=start + place, qid=answer.qid, query=query, where=where))
     scores = [row.score for row in rows]
@@ -263,7 +255,7 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
 def _elastic_row(hit: Mapping[str, Any]) -> _Row:
     docid, log = _docid(hit, "_id"), _get(hit, "fields", "_ltrlog")
     if not isinstance(log, list) or not all(isinstance(part, Mapping) for part in log):
-        raise _AnswerError(
+        raise DataError(
             f"{docid!r} has no features, 'fields._ltrlog'; log them: an sltr query, and ext.ltr_log that names it"
         )
     entries = [entry for part in log for entry in part.items()]
@@ -273,7 +265,7 @@ def _elastic_row(hit: Mapping[str, Any]) -> _Row:
         for feature in logged if isinstance(logged, list) else [logged]:
             name, value = _get(feature, "name"), _get(feature, "value")
             if not isinstance(name, str) or not name:
-                raise _AnswerError(
+                raise DataError(
                     f"expected a list of {{'name': ..., 'value': ...}} in the log entry {entry!r}, got {feature!r:.60}"
                 )
             found = {name: value}
@@ -281,7 +273,7 @@ def _elastic_row(hit: Mapping[str, Any]) -> _Row:
                 found = {f"{name}.{one}": inner for one, inner in value.items() if not isinstance(inner, str)}
             for full, number in found.items():
                 if before + full in features:
-                    raise _AnswerError(f"feature {before + full!r} appears twice")
+                    raise DataError(f"feature {before + full!r} appears twice")
                 features[before + full] = _number(full, number)
     source = hit.get("_source")
     return _Row(docid, features, _number("score", hit.get("_score")), source if isinstance(source, dict) else {})
@@ -291,7 +283,7 @@ def _solr_row(hit: Mapping[str, Any], key: str) -> _Row:
     docid = _docid(hit, key)
     column = next((name for name in hit if name.startswith("[features")), None)
     if column is None or not isinstance(hit[column], str):
-        raise _AnswerError(
+        raise DataError(
             f"{docid!r} has no '[features]' such as 'a=0.5,b=2.0'; ask for it with fl={key},score,[features], "
             "without an alias"
         )
@@ -318,14 +310,14 @@ def solr_features(text: str) -> dict[str, float]:
         names = [name for name, _, _ in parts]
         if all(name and between not in name for name in names) and len({*names}) == len(names):
             return {name: _number(name, value) for name, value in zip(names, numbers, strict=True)}
-    raise _AnswerError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got {text[:60]!r}")
+    raise DataError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got {text[:60]!r}")
 
 
 def _docid(hit: Mapping[str, Any], key: str) -> str:
     docid = hit.get(key)
     if isinstance(docid, bool) or not isinstance(docid, str | int) or docid == "":
         came = f"got {docid!r:.60}; its fields are {listed([*hit]) or 'none'}"
-        raise _AnswerError(f"expected the document's id in {key!r}: {came}")
+        raise DataError(f"expected the document's id in {key!r}: {came}")
     return str(docid)
 
 
@@ -333,26 +325,23 @@ def _number(name: str, value: Any) -> float:
     if value is None or value == "NaN":
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LARGEST:
-        raise _AnswerError(f"expected a finite number that fits float32 as {name!r}, got {value!r:.60}")
+        raise DataError(f"expected a finite number that fits float32 as {name!r}, got {value!r:.60}")
     return float(value)
 
 
 def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
-    names = list(dict.fromkeys(name for row in rows for name in row.features))
-    X = np.array([[row.features.get(name, np.nan) for name in names] for row in rows]).reshape(len(rows), len(names))
+    names = dict.fromkeys(name for row in rows for name in row.features)
+    features = {name: [row.features.get(name, np.nan) for row in rows] for name in names}
     if missing_as_zero:
-        X = np.nan_to_num(X, nan=0.0)
-    for name, column in ((RANK, [row.rank for row in rows]), (SCORE, [row.score for row in rows])):
-        if not np.isnan(column).all():
-            names.append(name)
-            X = np.column_stack([X, column])
-    texts: dict[str, Array] = {}
-    if any(row.query is not None for row in rows):
-        texts[QUERY] = np.array([row.query for row in rows], dtype=object)
-    for name in dict.fromkeys(name for row in rows for name in row.texts if name in TEXT_NAMES and name not in names):
-        found = [row.texts.get(name) for row in rows]
-        found = [text if isinstance(text, str) else None for text in found]
-        if any(text is not None for text in found):  # in a table, texts and features share the columns
-            texts.setdefault(name, np.array(found, dtype=object))
+        features = {name: np.nan_to_num(column, nan=0.0).tolist() for name, column in features.items()}
+    engine = {RANK: [row.rank for row in rows], SCORE: [row.score for row in rows]}
+    features |= {name: column for name, column in engine.items() if not np.isnan(column).all()}
+    texts: dict[str, list[Any]] = {QUERY: [row.query for row in rows]}
+    for name in dict.fromkeys(name for row in rows for name in row.texts if name in TEXT_NAMES):
+        if name not in features:  # in a table, texts and features share the columns
+            texts.setdefault(name, [row.texts.get(name) for row in rows])
+    columns = {name: [text if isinstance(text, str) else None for text in own] for name, own in texts.items()}
+    kept = {name: np.array(own, dtype=object) for name, own in columns.items() if any(own)}
     qid, docid = (np.array([getattr(row, name) for row in rows], dtype=object) for name in ("qid", "docid"))
-    return Dataset(X, np.full(len(rows), UNLABELLED), qid, docid, tuple(names), texts=texts)
+    X = np.array([*features.values()]).T.reshape(len(rows), len(features))
+    return Dataset(X, np.full(len(rows), UNLABELLED), qid, docid, tuple(features), texts=kept)

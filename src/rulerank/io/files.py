@@ -15,12 +15,12 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from rulerank.errors import DataError, ReadError, RulerankError
+from rulerank.errors import DataError, ReadError, RulerankError, located
 
 if TYPE_CHECKING:
     from rulerank._util.parameters import Array  # loads NumPy, which help does without
@@ -64,6 +64,10 @@ class Origin:
         if row is not None and line is None:
             message = f"row {row}: {message}"
         return DataError(message) if self.name is None else ReadError(self.name, line, message)
+
+    def named(self) -> AbstractContextManager[None]:
+        """Name the file in an error about data."""
+        return located("", self.name)
 
     def line(self, row: int) -> int | None:
         """Return the line of a row, where there are lines."""

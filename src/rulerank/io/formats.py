@@ -20,7 +20,7 @@ import polars as pl
 
 from rulerank._util.words import counted, listed
 from rulerank.dataset import Dataset, Fold
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import ids, is_frame, require_docids
 from rulerank.io.engine_logs import read_logs
 from rulerank.io.files import NamedBytes, Source, check_output, format_suffix, read_bytes
@@ -208,10 +208,8 @@ def read_data_file(
     if n_negative:
         counts = f"{n_negative:,} of {len(value):,}"
         warnings.warn(f"{name}: grades below 0 (judged, not relevant) are read as 0: {counts}", stacklevel=3)
-    try:
+    with located("", name):
         return DataFile(_as_data(value), name, found)
-    except DataError as error:
-        raise ReadError(name, None, str(error)) from None
 
 
 def read_scored(source: Any, format: str | None = None) -> Run:
@@ -310,10 +308,8 @@ def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tu
     if bad.size:
         raise origin(int(bad[0]), f"expected a finite number in column 'score', got {frame['score'][int(bad[0])]}")
     tag = ids(frame["tag"], origin) if "tag" in frame.columns else np.full(len(frame), "rulerank", dtype=object)
-    try:
+    with origin.named():
         run = Run(ids(frame[qid], origin), ids(frame[docid], origin), scores, tag)
-    except DataError as error:
-        raise origin(None, str(error)) from None
     return run, found, ", ".join(column for column in frame.columns if column not in text | {"score"})
 
 

@@ -114,11 +114,9 @@ def from_frame(
     return _to_dataset(to_polars(frame), Origin(), qid, docid, grade, features, names=True)
 
 
-def from_part(
-    frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
-) -> Dataset:
+def from_part(frame: Any, **columns: Any) -> Dataset:
     """Return what one part of the data holds: text is not a category there, as other parts may have other names."""
-    return _to_dataset(to_polars(frame), Origin(), qid, docid, grade, features)
+    return _to_dataset(to_polars(frame), Origin(), **columns)
 
 
 def to_frame(data: Dataset) -> pl.DataFrame:
@@ -196,10 +194,10 @@ def feature_columns(
 def _to_dataset(
     frame: pl.DataFrame,
     origin: Origin,
-    qid: str,
-    docid: str,
-    grade: str,
-    features: Sequence[str] | None,
+    qid: str = "qid",
+    docid: str = "docid",
+    grade: str = "grade",
+    features: Sequence[str] | None = None,
     wanted: Collection[str] | None = None,
     rater: str | None = None,
     repeats: bool = False,
@@ -284,10 +282,8 @@ def feature_values(
                 came = f"got {frame[feature][row]}"
                 raise origin(row, f"expected finite numbers that fit in 32 bits in column {feature!r}, {came}")
             continue
-        try:
+        with origin.named():
             found = column_numbers(frame[feature])
-        except DataError as error:
-            raise origin(None, str(error)) from None
         X[:, i] = found.values
         dates += [feature] if found.is_date else []
         if found.names is not None:
@@ -319,10 +315,8 @@ def _impressions_of(frame: pl.DataFrame, origin: Origin) -> Impressions | None:
         return None
     if len(there) < len(LOG_COLUMNS):
         raise origin(None, f"the columns {listed(LOG_COLUMNS)} go together: there is only {listed(there)}")
-    try:
+    with origin.named():
         return Impressions(*(_whole_numbers(frame[name], origin) for name in LOG_COLUMNS))
-    except DataError as error:
-        raise origin(None, str(error)) from None
 
 
 def _whole_numbers(column: pl.Series, origin: Origin) -> Array:

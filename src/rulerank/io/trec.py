@@ -29,11 +29,40 @@ READ = {"qid": pl.String(), "docid": pl.String(), "score": pl.Float64(), "tag": 
 NUMBERS = {"score": "a finite number as the score", "grade": "an integer as the grade"}
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 LARGEST = np.iinfo(np.int32).max
+NOT_JUDGED = LARGEST + 1
 SCORE_FORMATS = {"scores": "one per line", "run": "as a TREC run", "csv": "as csv"}
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class QueryDocuments:
+    """Documents of queries, each at most once per query: what `Run` and `Qrels` share."""
+
+    qid: Array
+    docid: Array
+
+    def __post_init__(self) -> None:
+        for name in ("qid", "docid"):
+            values = check_column(name, getattr(self, name), len(self.qid))
+            texts = np.array([value if type(value) is str else str(value) for value in values.tolist()], dtype=object)
+            object.__setattr__(self, name, texts)
+        twice = first_repeat(self.pairs())
+        if twice:
+            pair = f"document {self.docid[twice[1]]!r} of query {self.qid[twice[1]]!r}"
+            raise DataError(f"a document can occur once per query: {pair} is at rows {twice[0]} and {twice[1]}")
+
+    def __len__(self) -> int:
+        return self.qid.size
+
+    def __repr__(self) -> str:
+        n_queries = counted(len(set(self.qid)), "query", "queries")
+        return f"{type(self).__name__}({counted(len(self), 'row')}, {n_queries})"
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return query and document of each row."""
+        return list(zip(self.qid, self.docid, strict=True))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(QueryDocuments):
     """Documents retrieved for queries, with a score each; in the order of the file.
 
     >>> Run(["q1", "q1"], ["a", "b"], [0.5, 0.7], ["bm25", "bm25"])
@@ -46,9 +75,8 @@ class Run:
     tag: Array  # (n_rows,) the name of the system
 
     def __post_init__(self) -> None:
-        _check_pairs(self)
-        n_rows = len(self)
-        score = check_column("score", self.score, n_rows)
+        super().__post_init__()
+        score = check_column("score", self.score, len(self))
         if score.size and score.dtype.kind not in "fiub":
             raise DataError(f"scores must be numbers: got {score[0]!r} ...")
         score = score.astype(np.float64)
@@ -56,13 +84,7 @@ class Run:
         if bad.size:
             raise DataError(f"scores must be finite: got {score[bad[0]]} at row {bad[0]}")
         object.__setattr__(self, "score", score)
-        object.__setattr__(self, "tag", check_column("tag", self.tag, n_rows))
-
-    def __len__(self) -> int:
-        return self.qid.size
-
-    def __repr__(self) -> str:
-        return f"Run({_size(self)})"
+        object.__setattr__(self, "tag", check_column("tag", self.tag, len(self)))
 
     def ranks(self) -> Array:
         """Number the documents of each query from 1, best first; equal scores rank in the order of the file."""
@@ -75,8 +97,8 @@ class Run:
         return ranks
 
 
-@dataclass(frozen=True, eq=False)
-class Qrels:
+@dataclass(frozen=True, eq=False, repr=False)
+class Qrels(QueryDocuments):
     """Judged documents of queries; in the order of the file.
 
     A grade below 0 stays as it is: TREC uses -1 and -2 for junk or pages nobody could judge. The measures count
@@ -91,17 +113,15 @@ class Qrels:
     grade: Array  # int32 (n_rows,)
 
     def __post_init__(self) -> None:
-        _check_pairs(self)
+        super().__post_init__()
         grade = check_column("grade", self.grade, len(self))
         if grade.size and not np.issubdtype(grade.dtype, np.integer):
             raise DataError(f"grades of qrels must be integers: got {grade.dtype}")
         object.__setattr__(self, "grade", grade.astype(np.int32))
 
-    def __len__(self) -> int:
-        return self.qid.size
-
-    def __repr__(self) -> str:
-        return f"Qrels({_size(self)})"
+    def by_pair(self) -> dict[tuple[str, str], int]:
+        """Return the grade of each query and document."""
+        return dict(zip(self.pairs(), self.grade.tolist(), strict=True))
 
 
 class JudgedRun(NamedTuple):
@@ -200,10 +220,10 @@ def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, e
     way = check_unjudged(unjudged)
     if len(qrels) and qrels.grade.max() > MAX_GRADE:
         raise DataError(f"grades must be at most {MAX_GRADE}: got {qrels.grade.max()}")
-    grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
+    grades = qrels.by_pair()
     pairs = zip(map(str, data.qid.tolist()), map(str, require_docids(data).tolist()), strict=True)
-    found = [grades.get(pair) for pair in pairs]
-    judged = np.array([grade is not None for grade in found], dtype=bool)
+    found = np.array([grades.get(pair, NOT_JUDGED) for pair in pairs], dtype=np.int64)
+    judged = found != NOT_JUDGED
     query, ids = query_index(qrels.qid)
     order = np.argsort(query, kind="stable")
     parts = np.split(qrels.grade[order], np.cumsum(np.bincount(query))[:-1]) if len(qrels) else []
@@ -218,7 +238,7 @@ def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, e
     if way is None:
         way = usual_unjudged(qrels.grade, int((asked & ~judged).sum()))
     y = np.where(asked & (way == "0"), 0, UNLABELLED)
-    y[judged] = [max(grade, 0) for grade in found if grade is not None]  # TREC's grades below 0 are not relevant
+    y[judged] = np.maximum(found[judged], 0)  # TREC's grades below 0 are not relevant
     base = RecallBase(judged, np.zeros(len(data), dtype=bool) if extra is None else extra, texts)
     return replace(data, y=y, base=base)
 
@@ -242,11 +262,11 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
             "no query is in both the run and the qrels: "
             f"the run has {_some(run.qid)}, the qrels have {_some(qrels.qid)}"
         )
-    grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
+    grades = qrels.by_pair()
     skip = check_unjudged(unjudged) == "skip"
     rows = [
         (*pair, score, grades.get(pair, UNLABELLED), True)
-        for pair, score in zip(zip(run.qid, run.docid, strict=True), run.score.tolist(), strict=True)
+        for pair, score in zip(run.pairs(), run.score.tolist(), strict=True)
         if pair[0] in judged_queries and (pair in grades or not skip)
     ]
     there = {row[:2] for row in rows}
@@ -257,14 +277,9 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
     ]
     qid, docid, scores, y, retrieved = ([*column] for column in zip(*rows, strict=True)) if rows else ([],) * 5
     known = np.array(y, dtype=np.int32)
-    return JudgedRun(
-        np.maximum(known, 0),
-        np.array(scores, dtype=np.float64),
-        np.array(qid, dtype=object),
-        np.array(docid, dtype=object),
-        np.array(retrieved, dtype=bool),
-        known >= 0,
-    )
+    queries, documents = np.array(qid, dtype=object), np.array(docid, dtype=object)
+    found = np.array(retrieved, dtype=bool)
+    return JudgedRun(np.maximum(known, 0), np.array(scores, dtype=float), queries, documents, found, known >= 0)
 
 
 def read_scores(source: Source) -> Array:
@@ -385,21 +400,6 @@ def _write_lines(columns: dict[str, Array | str], target: Source) -> None:
     buffer = io.BytesIO()
     frame.write_csv(buffer, include_header=False, separator=" ", quote_style="never")
     write_bytes(target, buffer.getvalue())
-
-
-def _check_pairs(table: Run | Qrels) -> None:
-    for name in ("qid", "docid"):
-        values = check_column(name, getattr(table, name), len(table.qid))
-        texts = np.array([value if type(value) is str else str(value) for value in values.tolist()], dtype=object)
-        object.__setattr__(table, name, texts)
-    twice = first_repeat(list(zip(table.qid, table.docid, strict=True)))
-    if twice:
-        pair = f"document {table.docid[twice[1]]!r} of query {table.qid[twice[1]]!r}"
-        raise DataError(f"a document can occur once per query: {pair} is at rows {twice[0]} and {twice[1]}")
-
-
-def _size(table: Run | Qrels) -> str:
-    return f"{counted(len(table), 'row')}, {counted(len(set(table.qid)), 'query', 'queries')}"
 
 
 def _some(qid: Array) -> str:

@@ -21,7 +21,7 @@ from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
-from rulerank.errors import DataError
+from rulerank.errors import DataError, located
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import read_data_file
 from rulerank.io.letor import widen
@@ -521,10 +521,8 @@ class DocumentFile:
                     f"the last {len(names) - n_features} are taken as 0",
                     stacklevel=2,
                 )
-        try:
+        with located(self.name):
             return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
-        except DataError as error:
-            raise DataError(f"{self.name}: {error}") from None
 
 
 def read_documents(

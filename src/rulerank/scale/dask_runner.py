@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from rulerank._util.loops import one_thread
-from rulerank.errors import ClusterError, DataError, MissingExtraError
+from rulerank.errors import ClusterError, DataError, MissingExtraError, located
 from rulerank.io.tables import from_part
 from rulerank.rankers.linear.likelihood import AT_ONCE, added
 from rulerank.scale.part import Columns, DatasetPart
@@ -108,10 +108,8 @@ def own_client() -> Any:
 
 def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     """Return a partition, read, as a part."""
-    try:
+    with located(name):
         return DatasetPart(name, from_part(frame, **columns.named()))
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def _alone(task: Callable[..., Any], *args: Any) -> Any:

@@ -19,7 +19,7 @@ import polars as pl
 
 from rulerank._util.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import category_names, grade_values, ids, is_category, is_feature, is_frame
 from rulerank.io.files import Origin, format_suffix, is_many, note_input, read_parts
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
@@ -180,10 +180,8 @@ class TablePart:
 
     def _dataset(self, frame: pl.DataFrame, features: Sequence[str] | None) -> Dataset:
         """Return what the library's own reader makes of columns; its messages name the part."""
-        try:
+        with located("", self.name):
             return from_part(frame, **{**self.columns.named(), "features": features})
-        except DataError as error:
-            raise ReadError(self.name, None, str(error)) from None
 
 
 Part = DatasetPart | TablePart
@@ -301,10 +299,8 @@ def open_parts(
         elif isinstance(one, Dataset):
             opened.append(DatasetPart(f"part {number}", one))
         elif is_frame(one):
-            try:
+            with located(f"part {number}"):
                 opened.append(DatasetPart(f"part {number}", from_part(one, **columns.named())))
-            except DataError as error:
-                raise DataError(f"part {number}: {error}") from None
         elif isinstance(one, Part):
             opened.append(one)
         else:

@@ -18,7 +18,7 @@ import numpy as np
 from rulerank._util.parameters import check_number
 from rulerank.dataset import UNLABELLED
 from rulerank.discretize import bin_limits
-from rulerank.errors import DataError, RulerankError, TooLargeError
+from rulerank.errors import DataError, TooLargeError, located
 from rulerank.evaluation import Measure, evaluate
 from rulerank.evaluation.evaluation import Result
 from rulerank.rankers.base import Ranker
@@ -236,14 +236,11 @@ def evaluate_partitions(
     results = [one for one in found if one is not None]
     if not results:
         raise DataError("no document has a grade, so nothing can be measured")
-    return replace(
-        results[0],
-        queries=np.concatenate([one.queries for one in results]),
-        values=np.concatenate([one.values for one in results], axis=1),
-        n_docs=sum(one.n_docs for one in results),
-        n_tied=sum(one.n_tied for one in results),
-        n_without_relevant=sum(one.n_without_relevant for one in results),
+    queries, values = (
+        np.concatenate([getattr(one, name) for one in results], axis=-1) for name in ("queries", "values")
     )
+    counts = {name: sum(getattr(one, name) for one in results) for name in ("n_docs", "n_tied", "n_without_relevant")}
+    return replace(results[0], queries=queries, values=values, **counts)
 
 
 def predict_frame(ranker: Ranker, frame: Any, qid: Any = None) -> Any:
@@ -291,8 +288,6 @@ def _measured(
     data = data[data.y != UNLABELLED]  # one part alone does not tell what to do with the others
     if not len(data):
         return None
-    try:
+    with located(part.name):
         scores = ranker.predict(data)
-    except RulerankError as error:
-        raise DataError(f"{part.name}: {error}") from None
     return evaluate(data.y, scores, data.qid, measures, docid=data.docid, any_grades=True, **options)
