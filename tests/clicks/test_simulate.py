@@ -68,7 +68,7 @@ def test_mistakes_are_named(synthetic, change, message):
 
 
 def test_what_has_no_truth_cannot_be_simulated(synthetic):
-    with pytest.raises(rr.errors.DataError, match="every row needs a grade"):
+    with pytest.raises(rr.errors.DataError, match="every row needs one"):
         rr.clicks.simulate_clicks(
             rr.Dataset(synthetic.X, np.full(len(synthetic), -1), synthetic.qid), synthetic.X[:, 0]
         )

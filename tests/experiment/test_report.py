@@ -114,7 +114,7 @@ def test_an_experiment_in_which_nothing_finished_says_why_and_still_shows():
         (["MAP"], "letor9", None, None, "unknown convention 'letor9'"),
         (["MAP"], "standard", "lucky", None, "unknown tie rule 'lucky'"),
         (["MAP"], "standard", "docid", None, "ties='docid' needs the document ids"),
-        (["MAP"], "standard", None, "GlobalRules", "cannot compare with 'GlobalRules', which is not run; cho"),
+        (["MAP"], "standard", None, "GlobalRules", "cannot compare with 'GlobalRules', which was not run; cho"),
     ],
 )
 def test_rules_are_checked_before_the_work(measures, convention, ties, against, message):
