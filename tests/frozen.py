@@ -49,7 +49,7 @@ COMMANDS = """
     labels labels.db --disputes
     labels labels.db --agreement
     train train.txt --method RE-GR -o new.rulerank
-    train train.txt --vali vali.txt --method QI --set missing=mean -o new.rulerank
+    train train.txt vali.txt --tune --method QI --set missing=mean -o new.rulerank
     train pool.csv --labels graded.csv --baseline bm25_body -o new.rulerank
     train pool.csv --labels each.csv --raters gpt -o new.rulerank
     train pool-with-clicks.parquet -o new.rulerank --propensities looked-at.csv

@@ -64,7 +64,7 @@ MISTAKES = [
         "the data come first, then the model: rulerank check pool.csv clic",
     ),
     ("train train.txt -o -", "a model cannot be written to stdout: name a file, such as -o model.rulerank"),
-    ("train - --vali - -o m", "only one input can be stdin: - is given twice"),
+    ("train - - -o m", "only one input can be stdin: - is given twice"),
     (
         "train docs.jsonl -o m",
         "docs.jsonl: this is JSON, as files of documents are, and not a table of features: compute",
@@ -170,7 +170,7 @@ MISTAKES = [
     ),
     ("explain test.txt model.rulerank --query q1 --top 0", "n, the number of documents to show, must be"),
     ("explain test.txt model.rulerank --query q1 --baseline fame", "baseline ranking: there is no feature 'fame'"),
-    ("export stable.rulerank --to solr-ltr", "StableRules cannot be exported exactly: StableRules is not additive"),
+    ("export stable.rulerank --to solr-ltr", "this StableRules cannot be exported: StableRules is not additive"),
     ("export linear.rulerank", "give either --to TARGET (xgboost, "),
     (
         "export linear.rulerank --to vesper",

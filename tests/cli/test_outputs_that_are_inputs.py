@@ -28,7 +28,7 @@ OVER_INPUTS = {
     "fuse one.run {} -o {}": "two.run",
     "export {} --to opensearch-ltr -o {}": "linear.rulerank",
     "train {} -o {}": "train.txt",
-    "train test.txt --vali {} -o {}": "vali.txt",
+    "train test.txt {} -o {}": "vali.txt",
     "train pool.csv --labels {} -o {}": "graded.csv",
     "label-curve {} --baseline bm25_body --splits 2 --sizes 5 -o {}": "pool.csv",
     "clicks {} pool.csv -o {}": "log.csv",

@@ -99,16 +99,16 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
     assert np.array_equal(load("model.rulerank").predict(data), expected.predict(data))
 
 
-def test_vali_tunes_what_is_not_set_inside_both_files(run, folder):
+def test_several_files_are_tuned_on_together_in_what_is_not_set(run, folder):
     fixed = [*RULES, "--set", "max_size=1", "--set", "discretizer=mdlp", "--set", "normalize=none"]
-    done = run("train", "train.txt", "--vali", "vali.txt", "-o", "model.rulerank", *fixed)
+    done = run("train", "train.txt", "vali.txt", "--tune", "-o", "model.rulerank", *fixed)
     assert done.code == 0
     assert "tuned by MAP in cross-validation by query" in done.out
     table = done.out.split("\n\n")[2].splitlines()
     assert table[0].split() == ["votes", "min_support", "drop_weakest", "MAP", "behind"]
     rows = len(read_any("train.txt")) + len(read_any("vali.txt"))
     assert f"trained on train.txt and vali.txt: Dataset({rows} rows, " in done.out
-    found = trained(run, "train.txt", "--vali", "vali.txt", *fixed)
+    found = trained(run, "train.txt", "vali.txt", "--tune", *fixed)
     table = found["tuning"]["table"]
     assert len(table) == 8
     assert found["params"].items() >= max(table, key=lambda trial: trial["mean"])["params"].items()
@@ -117,19 +117,19 @@ def test_vali_tunes_what_is_not_set_inside_both_files(run, folder):
 def test_files_of_different_width_get_the_same_features(run, folder):
     Path("a.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n1 qid:2 1:0.5\n0 qid:2 1:0.75\n1 qid:3 1:1\n")
     Path("b.txt").write_text("1 qid:4 1:0.5 3:1\n0 qid:5 1:0.25\n")
-    done = run("train", "a.txt", "--vali", "b.txt", "-o", "model.rulerank", "--method", "QI", "--set", "normalize=none")
+    done = run("train", "a.txt", "b.txt", "-o", "model.rulerank", "--method", "QI")
     assert done.code == 0
     assert "warning: a.txt has 1 feature and 3 are needed: the last 2 are taken as 0\n" in done.err
     assert load("model.rulerank").feature_names_ == ("f1", "f2", "f3")
     Path("c.csv").write_text("qid,grade,b,a\n7,1,0.5,0.25\n8,0,0.25,0.5\n")
     Path("d.csv").write_text("qid,grade,a,c\n9,1,0.5,0.25\n")
-    done = run("train", "c.csv", "--vali", "d.csv", "-o", "model.rulerank")
+    done = run("train", "c.csv", "d.csv", "-o", "model.rulerank")
     assert done.err.startswith("error: d.csv: the data lacks 1 of the 2 features ")
 
 
 def test_few_grades_support_intercepts_which_are_tuned_as_if_named(run, folder):
     done = run("train", "train.txt", "-o", "model.rulerank")
-    assert "\nselected method: intercepts on z-scores by query: 96 labels of 12 queries are too few to " in done.out
+    assert "\nselected method: intercepts: 96 labels of 12 queries are too few to choose by" in done.out
     assert "leave_after_click" not in done.out  # a parameter of clicks
     found = trained(run, "train.txt", "--tune")
     assert found["method"] == "QueryIntercepts"

@@ -66,7 +66,7 @@ def test_tables_that_are_not_kept_say_so_and_what_to_do():
     for ask in (ranker.additive, lambda: ranker.rules_):
         with pytest.raises(TooLargeError, match=f"^{says}; fit again with a larger memory_budget, a lower max_size or"):
             ask()
-    with pytest.raises(DataError, match=f"^GlobalRules cannot be exported exactly: {says}"):
+    with pytest.raises(DataError, match=f"^this GlobalRules cannot be exported: {says}"):
         rr.export_model(ranker, "python")
     assert ranker.as_tables() is None
     assert np.array_equal(ranker.feature_importances_, kept.feature_importances_)

@@ -1,5 +1,7 @@
 """Selection finds what plain refits find, shares only work, and shows what it selected from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +14,7 @@ from rulerank.evaluation import evaluate
 from rulerank.rankers.fitted.fitted_rules import FEW_QUERIES
 from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.selection.select import GRID, Scoring, default_rankers, select
+from rulerank.selection.select import GRID, Scoring, select
 
 DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
 TRAIN, VALI = rr.datasets.make_ranking(n_queries=15, seed=1), rr.datasets.make_ranking(n_queries=15, seed=2)
@@ -38,6 +40,15 @@ def straight(n_queries=60, n_docs=20, seed=0):
     X = rng.normal(size=(n_queries * n_docs, 5))
     truth = X.sum(axis=1) + 3 * rng.normal(size=len(X))
     return Dataset(X, np.digitize(truth, [1.0, 4.0]), np.repeat(np.arange(n_queries), n_docs))
+
+
+def spread_by_query(spread, n_queries=60):
+    """Grades by two features, whose units differ by query."""
+    rng = np.random.default_rng(1)
+    qid = np.repeat(np.arange(n_queries), 20)
+    X = rng.normal(size=(qid.size, 2))
+    y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=qid.size) > 1).astype(int)
+    return Dataset(X * np.exp(spread * rng.normal(size=(n_queries, 2)))[qid], y, qid)
 
 
 def test_what_the_data_are_like_decides():
@@ -72,10 +83,82 @@ def test_methods_are_compared_by_cross_validation_by_query_and_the_reason_names_
     assert repr(found).endswith(f"the best 2 of 2 methods\n{found.reason}")
 
 
-def test_two_views_of_one_method_are_not_told_apart_in_the_reason_and_of_equals_the_first_is_taken():
-    views = dict([*default_rankers().items()][:2])
-    assert select(SYNTHETIC, views).reason.endswith(" on 40 held-out queries")
+def test_of_equals_the_first_is_taken():
     assert select(SYNTHETIC, {"a line": LINE, "the same line": LINE}).table[0].about == "a line"
+
+
+def test_z_scores_are_taken_only_if_held_out_queries_gain_by_more_than_one_standard_error():
+    rankers = {"raw": LINE, "scaled": clone(LINE).set_params(normalize="zscore")}
+    taken = set()
+    for spread in (0.05, 0.15, 0.3):
+        data = spread_by_query(spread)
+        found = select(data, rankers)
+        raw, scaled = (np.empty(60), np.empty(60))
+        for values, one in ((raw, rankers["raw"]), (scaled, rankers["scaled"])):
+            for train, test in QueryKFold(5, seed=0).split(data):
+                result = evaluate(data[test], clone(one).fit(data[train]).predict(data[test]), measures="MAP")
+                values[np.unique(data.qid[test])] = result.values[0]
+        gain = scaled - raw
+        clear = gain.mean() > gain.std(ddof=1) / np.sqrt(60)
+        assert found.table[0].about == ("scaled" if clear else "raw")
+        scales = ("z-scores by query", "values as they are")
+        distance = f"{abs(gain.mean()):.4f} ± {gain.std(ddof=1) / np.sqrt(60):.4f}"
+        other = f"{raw.mean():.4f} ({distance} behind)"
+        if not clear:
+            scales = scales[::-1]
+            ahead = f"{distance} ahead, not more than a standard error"
+            other = f"{scaled.mean():.4f} ({ahead if gain.mean() > 0 else f'{distance} behind'})"
+        assert found.reason.endswith(f" on 60 held-out queries\nscale: {scales[0]}, on {scales[1]} {other}")
+        taken.add((clear, bool(gain.mean() > 0)))
+    assert taken == {(True, True), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("data", [SYNTHETIC, SYNTHETIC[:300], spread_by_query(3.0)], ids=["missing", "few", "scaled"])
+def test_exportable_selects_only_models_that_can_be_exported_missing_values_and_few_labels_included(data):
+    found = select(data, exportable=True)
+    assert rr.export_model(found.ranker, "opensearch-ltr").document
+    assert {trial.params.get("normalize") for trial in found.table} <= {None}
+    assert found.method == "FR" or not np.isnan(data.X).any()  # a line would put means in their place
+
+
+def test_exportable_few_labels_hand_over_only_to_what_can_be_exported(monkeypatch):
+    monkeypatch.setattr("rulerank.selection.few_labels.HAND_OVER", {"QI": 10, "FR": 10})
+    tried = []
+
+    def hand_over(learner, rows, grades, others):
+        tried.append(others)
+        return learner, None, None
+
+    monkeypatch.setattr("rulerank.selection.few_labels.hand_over", hand_over)
+    pool = replace(SYNTHETIC, y=np.where(np.arange(len(SYNTHETIC)) % 3, -1, SYNTHETIC.y))
+    assert rr.export_model(select(pool, baseline="bm25_body", exportable=True).ranker, "opensearch-ltr").document
+    assert tried == [{"FR": 10}]
+
+
+def test_exportable_settings_leave_the_scale():
+    found = tune(DATA, n_splits=2, exportable=True)
+    assert "normalize" not in found.best
+    assert rr.export_model(tune(DATA, grid={"max_size": [1]}, exportable=True).ranker, "solr-ltr").document
+
+
+SCALED = rr.QueryIntercepts(normalize="rank", missing="mean")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"ranker": SCALED, "grid": {}},
+            "this QueryIntercepts cannot be exported: it norm.*; leave out the method and",
+        ),
+        ({"ranker": LINE, "grid": {}}, "it replaces missing values by.*; put 0 in the place of missing values"),
+        ({"baseline": "bm25_body + pagerank"}, "this Anchored cannot be exported: it starts from.*; name a feature as"),
+        ({"ranker": {"scaled": SCALED}}, "^none of the methods to choose from can be exported: scaled$"),
+    ],
+)
+def test_exportable_refuses_what_cannot_be_and_names_what_can(given, message):
+    with pytest.raises(DataError, match=message):
+        select(SYNTHETIC, exportable=True, **given)
 
 
 def test_many_queries_are_held_out_only_until_there_are_enough(monkeypatch):

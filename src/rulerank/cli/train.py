@@ -39,10 +39,13 @@ WITHOUT = "; or use a method that needs none, such as --method QueryIntercepts"
 OF_CLICKS = ("document_spread", "leave_after_click")  # parameters without effect on grades
 MANY = 1000  # labels: enough for any method, even if most have grade 0
 MEMORY = 1024  # MiB of a folder's data at once
+UNTUNED: dict[str, dict[str, Any]] = {"QueryIntercepts": {"l2": 100.0}}  # better than the paper's 0 on every set
 
 
 def train(
-    source: Annotated[str, argument("DATA", "Graded documents, - for stdin; or a folder or pattern of files.")],
+    sources: Annotated[
+        list[str], argument("DATA...", "Graded documents, - for stdin; several files; or a folder or pattern of files.")
+    ],
     out: Annotated[str, option("FILE", "Model file to write; replaces an older model.", "--out", "-o")],
     method: Annotated[
         str | None,
@@ -52,8 +55,8 @@ def train(
         list[str] | None,
         option("NAME=VALUE", "Parameter of the method, see `rulerank methods NAME`; repeatable.", "--set"),
     ] = None,
-    vali: Annotated[str | None, option("FILE", "More graded documents; tunes on both files.")] = None,
     tune: Annotated[bool, flag("Tune the other parameters by cross-validation.", "--tune")] = False,
+    exportable: Annotated[bool, flag("Train only models that `rulerank export` can export.", "--exportable")] = False,
     labels: Annotated[str | None, option("FILE", "Grades of some documents: label store, csv, qrels or LETOR.")] = None,
     raters: Annotated[
         list[str] | None, option("NAME", "Also use this non-human rater (LLM, clicks) of --labels; repeatable.")
@@ -75,8 +78,9 @@ def train(
 ) -> None:
     """Train a ranker and save it to a file.
 
-    Selects the method by cross-validation by query unless --method names one, and prints which and why. With --vali or
-    --tune, also tunes the parameters that are not set and prints the results.
+    Selects the method by cross-validation by query unless --method names one, and prints which and why. Prefers values
+    as they are, whose models can be exported, to z-scores by query unless these are clearly better (--exportable: in
+    any case). With --tune, also tunes the parameters that are not set and prints the results.
 
     Data in a folder (or a pattern such as 'data/*.parquet', in quotes) may be larger than memory; the model is the same
     as from one file. Each file must hold whole queries.
@@ -99,44 +103,50 @@ def train(
     from rulerank.io.files import is_many
     from rulerank.model_file import check_overwrite, check_target, is_model_file
     from rulerank.recall_base import check_unjudged
+    from rulerank.selection.select import check_exportable
 
     if out == "-":
         raise DataError("a model cannot be written to stdout: name a file, such as -o model.rulerank")
     check_target(out)
     check_unjudged(unjudged)
-    sources = [name for name in (source, vali, labels) if name is not None]
-    check_overwrite(out, sources + ([baseline] if baseline is not None and is_model_file(baseline) else []))
+    others = [name for name in (labels, baseline) if name is not None and (name == labels or is_model_file(name))]
+    check_overwrite(out, sources + others)
     name, of_name = name_and_settings(method, "--method") if method is not None else (None, {})
     params = of_name | settings(given)
-    if name is None and params:
+    if name is None and params and (labels is not None or set(params) != {"monotone"}):
         chosen = f"--set {next(iter(params))}"
         raise DataError(f"{chosen} needs a method: name it, such as --method GlobalRules {chosen}=...")
-    if sources.count("-") > 1:
+    if [*sources, labels].count("-") > 1:
         raise DataError("only one input can be stdin: - is given twice")
     if raters and (labels is None or baseline is not None):
         raise DataError("--raters names non-human raters in --labels: add --labels, and leave out --baseline")
     asked = Asked(
-        sources=sources,
+        sources=[*sources, *([] if labels is None else [labels])],
         out=out,
         method=None if name is None else method_named(name).class_name,
         params=params,
         columns=columns(qid, docid, grade, features),
-        tune=tune or vali is not None,
+        tune=tune,
+        exportable=exportable,
         raters=raters or [],
         baseline=baseline,
         propensities=None if propensities is None else read_propensities(propensities),
         unjudged=unjudged,
     )
     if labels is not None and asked.tune:
-        raise DataError("--labels is for few labels, too few for tuning: leave out --tune and --vali")
+        raise DataError("--labels is for few labels, too few for tuning: leave out --tune")
+    if labels is not None and len(sources) > 1:
+        raise DataError(f"--labels grades the documents of one file: got {', '.join(sources)}")
     start = perf_counter()
-    if is_many(source):
+    if any(map(is_many, sources)):
         trained = from_parts(asked)
     elif labels is not None:
         trained = from_labels(asked, labels)
     else:
         trained = from_data(asked)
     seconds = perf_counter() - start
+    if exportable:
+        check_exportable(trained.ranker)
     trained.ranker.save(out)
     trained.say(asked, seconds, as_json=as_json)
 
@@ -151,6 +161,7 @@ class Asked:
     params: dict[str, Any]
     columns: dict[str, Any]
     tune: bool
+    exportable: bool
     raters: list[str]
     baseline: str | None
     propensities: dict[int, float] | None
@@ -191,8 +202,10 @@ class Trained:
         """Print the model and its training data."""
         from rulerank._util.words import counted, listed
         from rulerank.cli.output import print_json
+        from rulerank.export.form import why_not_exportable
 
         params, n_rules, kind = used_params(self.ranker), count_rules(self.ranker), type(self.ranker).__name__
+        why_not = why_not_exportable(self.ranker)
         if as_json:
             payload = {"model": asked.out, "method": kind, "trained_on": asked.sources, **self.facts}
             payload |= {"features": len(self.feature_names), "feature_names": self.feature_names, "params": params}
@@ -201,7 +214,8 @@ class Trained:
             }
             if "few_labels" in found.get("few_labels", {}):  # with clicks before them
                 found = dict(found["few_labels"])
-            print_json(payload | {"rules": n_rules, "seconds": round(seconds, 3)} | found)
+            payload |= {"exportable": why_not is None, "rules": n_rules, "seconds": round(seconds, 3)}
+            print_json(payload | found)
             return
         print(f"trained on {' and '.join(asked.sources)}: {self.about}")
         print(f"features: {listed(self.feature_names)}")
@@ -217,6 +231,7 @@ class Trained:
         kept = self.facts.get("saved") == "baseline"
         how = "the unchanged baseline ranking is saved, not the new one" if kept else f"trained in {seconds:.1f} s"
         print(f"{asked.out}: {rules}{how}")
+        print("can be exported" if why_not is None else f"cannot be exported: {why_not} (--exportable avoids this)")
         for name in ("few_labels", "clicks"):
             if name in self.selections:
                 print(self.selections[name].reason)
@@ -243,7 +258,7 @@ def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
     from sklearn.base import clone
 
     from rulerank.dataset import check_contrast, query_index
-    from rulerank.selection.select import GRID, select
+    from rulerank.selection.select import default_grid, default_rankers, select
 
     asked.check_no_clicks()
     if asked.baseline is not None and not asked.anchored:
@@ -252,16 +267,20 @@ def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
     check_contrast(data.y, query_index(data.qid)[0])
     selections: dict[str, Selection] = {}
     if asked.method is None:
-        selections["chosen"] = select(data)
+        fitting = {
+            about: one for about, one in default_rankers().items() if asked.params.keys() <= one.get_params().keys()
+        }
+        rankers = {about: one.set_params(**asked.params) for about, one in fitting.items()}
+        selections["chosen"] = select(data, rankers, exportable=asked.exportable)
         ranker = selections["chosen"].ranker
     else:
-        params = dict(asked.params)
+        params = UNTUNED.get(asked.method, {}) | asked.params
         if asked.anchored and "baseline" not in params:
             params["baseline"] = baseline_of(data.feature_names, asked.baseline, WITHOUT).option
         ranker = make_ranker(asked.method, params)
     untuned = used_params(ranker)
     if asked.tune:
-        grid = {name: values for name, values in GRID.items() if name in untuned and name not in asked.params}
+        grid = default_grid(untuned.keys() - asked.params.keys(), exportable=asked.exportable)
         grid = {  # always try the defaults
             name: values if untuned[name] in values else (untuned[name], *values) for name, values in grid.items()
         }
@@ -304,7 +323,14 @@ def from_labels(asked: Asked, labels: str) -> Trained:
             None if asked.method in (None, FROM_BASELINE[0]) and not asked.params else make_ranker(name, asked.params)
         )
         baseline = asked.baseline_option(read.log)
-        learned = select(pool, ranker, clicks=read.log, baseline=baseline, propensities=asked.propensities)
+        learned = select(
+            pool,
+            ranker,
+            clicks=read.log,
+            baseline=baseline,
+            propensities=asked.propensities,
+            exportable=asked.exportable,
+        )
         return Trained(learned.ranker, repr(data), facts, data.feature_names, {"few_labels": learned})
     asked.check_no_clicks()
     would_be = " (the model would equal the baseline ranking)" if anchored else ""
@@ -318,7 +344,8 @@ def from_labels(asked: Asked, labels: str) -> Trained:
     if baseline is not None:
         plain = name == FROM_BASELINE[0] and params.keys() <= {"baseline"} | few_label_params(code).keys()
         # only with default parameters may it switch to a full method
-        selections["few_labels"] = select(pool, None if plain else make_ranker(name, params), baseline=baseline)
+        ranker = None if plain else make_ranker(name, params)
+        selections["few_labels"] = select(pool, ranker, baseline=baseline, exportable=asked.exportable)
         fitted = selections["few_labels"].ranker
     elif asked.raters:
         by_rater = ({PEOPLE: counting.people} if counting.people else {}) | counting.others
@@ -338,10 +365,11 @@ def from_clicks(asked: Asked, data: Dataset) -> Trained:
     from rulerank.selection.select import select
 
     if asked.tune:
-        raise DataError(f"{asked.sources[0]} has clicks, which cannot be tuned on: leave out --tune and --vali")
+        raise DataError(f"{asked.sources[0]} has clicks, which cannot be tuned on: leave out --tune")
     usual = CLICK_PARAMS if asked.method == BY_RATER else {}
     ranker = None if asked.method is None else make_ranker(asked.method, usual | asked.params)
-    learned = select(data, ranker, baseline=asked.baseline_option(data), propensities=asked.propensities)
+    baseline = asked.baseline_option(data)
+    learned = select(data, ranker, baseline=baseline, propensities=asked.propensities, exportable=asked.exportable)
     saved = "new" if learned.ranker is learned.learned else "baseline"
     facts = {"rows": len(data), "saved": saved}
     return Trained(learned.ranker, repr(data), facts, data.feature_names, {"clicks": learned})

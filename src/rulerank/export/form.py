@@ -62,10 +62,7 @@ class Form:
     def linear(self, target: str, *, fills: bool = False) -> Array | None:
         """Return the weights of a linear model, None for a model of trees; fills: can the target fill in means?"""
         if self.tables.weights is not None and self.filled and not fills:
-            raise DataError(
-                f"this {self.kind} replaces missing values by means, but {target} reads them as 0; "
-                "to export it, train on data with 0 for missing values"
-            )
+            raise refusal(self.kind, f"it replaces missing values by means, but {target} reads them as 0")
         return self.tables.weights
 
     def missing_votes(self) -> list[str]:
@@ -81,36 +78,47 @@ class Form:
 
 
 def form_of(ranker: Any) -> Form:
-    """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
+    """Return a fitted ranker as a sum, or say why it cannot be exported."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
-    if getattr(ranker, "baseline_model_", None) is not None:
-        raise DataError(
-            f"this {kind} cannot be exported exactly: it starts from a model whose scores are normalised by query, "
-            "but other systems score each document separately; export that model (ranker.baseline), or score with "
-            "rulerank itself"
-        )
+    alone = "but other systems score each document separately"
     mixed = getattr(ranker, "tables_", None)
+    if getattr(ranker, "baseline_model_", None) is not None:
+        raise refusal(kind, f"it starts from a ranking whose scores are normalised by query, {alone}")
     if mixed is not None and mixed.weights is not None and mixed.tables:
-        raise DataError(
-            f"{kind} cannot be exported exactly: it adds votes to a weighted value, the baseline ranking, but other "
-            "systems accept either trees or weights; export FittedRules, or Anchored with normalize=None, or score "
-            "with rulerank itself"
-        )
+        raise refusal(kind, "it adds votes to a weighted value, but other systems accept either trees or weights")
     if getattr(ranker, "normalize_", None) is not None:
-        raise DataError(
-            f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), but other systems score "
-            "each document separately; fit it again with normalize=None (--set normalize=none), or score with "
-            "rulerank itself"
-        )
+        raise refusal(kind, f"it normalises features by query (normalize={ranker.normalize_!r}), {alone}")
     if not hasattr(ranker, "additive"):
-        raise DataError(
-            f"{kind} cannot be exported exactly: it is not a ranker of this library; export a FittedRules, GlobalRules "
-            "or QueryIntercepts model, or score with rulerank itself"
-        )
+        raise refusal(kind, "it is not a ranker of this library")
     try:
         tables: AdditiveTables = ranker.additive()
     except (DataError, TooLargeError) as error:
-        raise DataError(f"{kind} cannot be exported exactly: {error}") from None
+        raise refusal(kind, str(error).partition("; ")[0]) from None  # without what else to do
     filled = bool(getattr(ranker, "n_missing_", 0))
     return Form(kind, tables if tables.weights is not None else folded(tables), filled, dict(ranker.categories_))
+
+
+def refusal(kind: str, why: str) -> DataError:
+    """Return the error for a model that cannot be exported, with the one option that avoids it."""
+    return DataError(
+        f"this {kind} cannot be exported: {why}; `rulerank train --exportable` (in Python select(..., "
+        "exportable=True)) trains a model that can be"
+    )
+
+
+def why_not_exportable(ranker: Any) -> str | None:
+    """Say why a fitted ranker cannot be exported to a search engine; None if it can.
+
+    >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+    >>> rows, grades = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0]
+    >>> why_not_exportable(QueryIntercepts().fit(rows, grades)) is None
+    True
+    >>> why_not_exportable(QueryIntercepts(normalize="rank").fit(rows, grades, qid=[1] * 5))
+    "it normalises features by query (normalize='rank'), but other systems score each document separately"
+    """
+    try:
+        form_of(ranker).linear("a search engine")
+    except DataError as error:
+        return str(error).partition("cannot be exported: ")[2].partition("; `rulerank train")[0]
+    return None

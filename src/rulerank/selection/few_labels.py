@@ -27,7 +27,7 @@ from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.pool import Grades, PoolLearner
-from rulerank.selection.select import Selection
+from rulerank.selection.select import Selection, may_be_exported
 
 # chosen by benchmarks/choose_few_labels.py
 COARSE_RULES = {"discretizer": EqualWidth(n_bins=5), "max_size": 1}
@@ -80,12 +80,15 @@ def _gaps(method: Method) -> dict[str, Any]:
     return {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}
 
 
-def select_from_baseline(pool: Dataset, baseline: Any, *, ranker: Ranker | None = None) -> Selection:
+def select_from_baseline(
+    pool: Dataset, baseline: Any, *, ranker: Ranker | None = None, exportable: bool = False
+) -> Selection:
     """Learn from the labelled rows of a pool (the others have grade -1), starting from the baseline ranking.
 
     baseline: as `find_baseline` takes it: a feature, a sum of features, a fitted ranker, a run, or a file of these.
     ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) from
     1,000 labels on, if, cross-validated by query, that one has a higher NDCG@10 and the 90 % interval excludes 0.
+    exportable: hand over only to a learner that can be exported.
 
     Where no query has labels of two grades, nothing can be learned, and the ranker is the baseline ranking.
 
@@ -107,7 +110,10 @@ def select_from_baseline(pool: Dataset, baseline: Any, *, ranker: Ranker | None 
         check_contrast(grades, query[rows])
     held_out, took_over = None, None
     if contrast:
-        learner, held_out, took_over = hand_over(learner, rows, grades, HAND_OVER if ranker is None else {})
+        others = HAND_OVER if ranker is None else {}
+        if exportable:
+            others = {name: n for name, n in others.items() if may_be_exported(few_label_ranker(name), pool)}
+        learner, held_out, took_over = hand_over(learner, rows, grades, others)
     fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool.feature_names)
     scores = fitted.predict(pool)
     pairs = None

@@ -245,7 +245,13 @@ def _held_out(
 
 
 def select_by_clicks_and_labels(
-    log: Dataset, pool: Dataset, *, baseline: Any = None, propensities: Any = None, ranker: AnchoredRanker | None = None
+    log: Dataset,
+    pool: Dataset,
+    *,
+    baseline: Any = None,
+    propensities: Any = None,
+    ranker: AnchoredRanker | None = None,
+    exportable: bool = False,
 ) -> Selection:
     """Learn from clicks, and from there on from the labelled rows of a pool (the others have grade -1).
 
@@ -256,6 +262,7 @@ def select_by_clicks_and_labels(
     baseline: a feature or a fitted ranker; where it is not known, there is nothing to keep. One that learned from these
         labels looks better on them than it is.
     ranker: what learns from the labels; by default as in `select_from_baseline`.
+    exportable: labels start from the baseline, for what starts from another model's scores cannot be exported.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
@@ -272,13 +279,14 @@ def select_by_clicks_and_labels(
     if baseline is not None:
         check_baseline(baseline)
     clicks = select_by_clicks(log, propensities=propensities, baseline=baseline)
-    pairs = None if baseline is None else compare_by_labels(pool, clicks.learned, baseline)
+    pairs = None if baseline is None or exportable else compare_by_labels(pool, clicks.learned, baseline)
     by_pairs: Mapping[str, bool] = {} if pairs is None else {"better": True, "worse": False}
-    from_clicks = pairs is None or by_pairs.get(pairs.verdict, not clicks.facts["keep_baseline"])
-    start = clicks.learned if from_clicks else baseline
-    labels = select_from_baseline(
-        pool, start, ranker=None if ranker is None else clone(ranker).set_params(baseline=start)
+    from_clicks = baseline is None or (
+        pairs is not None and by_pairs.get(pairs.verdict, not clicks.facts["keep_baseline"])
     )
+    start = clicks.learned if from_clicks else baseline
+    learner = None if ranker is None else clone(ranker).set_params(baseline=start)
+    labels = select_from_baseline(pool, start, ranker=learner, exportable=exportable)
     said = None
     if pairs is not None:
         said = {"clicks": pairs.mean_a, "baseline": pairs.mean_b, "verdict": pairs_verdict(pairs)}

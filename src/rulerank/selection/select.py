@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, product
 from typing import Any
@@ -22,8 +22,9 @@ from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison, Measure, Result, evaluate
+from rulerank.export.form import why_not_exportable
 from rulerank.methods import method_name
-from rulerank.normalize import NORMALIZATIONS, normalize_by_query
+from rulerank.normalize import NORMALIZATIONS, count_missing, normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.fitted_rules import FEW_LABELS, FEW_QUERIES
 from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
@@ -45,6 +46,7 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
 N_SPLITS = 5
 ENOUGH_QUERIES = 1_000  # held out: the difference of two methods then has a standard error of some .003
 SHOWN = 10  # settings in print
+UNTUNED_L2 = 100.0  # of intercepts whose settings are not tuned; with 0, the paper's form, held-out queries rank worse
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Trial:
     stage: int | None = None  # the best number of steps, for rankers that learn in steps
     method: str | None = None  # where methods were tried
     about: str | None = None  # the method in words
+
+    @property
+    def distance(self) -> str:
+        """How far it is from the best, in words."""
+        return f"{abs(self.behind):.4f} ± {self.behind_error:.4f} {'behind' if self.behind >= 0 else 'ahead'}"
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -147,6 +154,7 @@ def select(
     baseline: Any = None,
     clicks: Dataset | None = None,
     propensities: Any = None,
+    exportable: bool = False,
     n_splits: int = N_SPLITS,
     seed: int = 0,
     convention: str = "standard",
@@ -155,8 +163,9 @@ def select(
     """Try rankers, and fit the best one to all rows.
 
     Without a ranker, the method is selected: intercepts or fitted rules, on values as they are or z-scored by query
-    (fewer than 500 labels or 15 queries support no more than the first). A ranker is tried with every setting of the
-    grid.
+    (fewer than 500 labels or 15 queries support no more than the first). Models on values as they are can be exported,
+    so z-scores are taken only if held-out queries gain by more than one standard error. A ranker is tried with every
+    setting of the grid.
 
     Parameters
     ----------
@@ -170,6 +179,7 @@ def select(
     clicks: a data set that carries clicks (`read_clicks(log).join(pool)`), to learn from before the labels of data.
         Data that carry clicks themselves are learned from by clicks.
     propensities: of clicks, how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
+    exportable: try only models that `export_model` can write for a search engine; other choices are errors.
     n_splits: parts of the queries that are held out in turn.
 
     >>> import rulerank as rr
@@ -177,55 +187,104 @@ def select(
     >>> found = rr.select(data, rr.GlobalRules(), {"votes": ["evidence", "mean"], "max_size": [1, 2]}, n_splits=3)
     >>> len(found.table), sorted(found.best), type(found.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
-    >>> rr.select(data[:300]).reason
-    'intercepts on z-scores by query: 300 labels of 10 queries are too few to choose by (from 500 of 15)'
+    >>> rr.select(data[:300]).lines()
+    ['intercepts: 300 labels of 10 queries are too few to choose by (from 500 of 15)', 'scale: values as they are']
     """
     _check_data(data, grid)
+    scoring = Scoring(str(Measure.parse(measure) if isinstance(measure, str) else measure), convention, ties)
     if clicks is not None or data.impressions is not None:
         from rulerank.selection.from_clicks import select_by_clicks, select_by_clicks_and_labels
 
         if clicks is None:
-            return select_by_clicks(data, ranker, propensities=propensities, baseline=baseline, seed=seed)
-        return select_by_clicks_and_labels(clicks, data, baseline=baseline, propensities=propensities, ranker=ranker)
-    if propensities is not None:
+            found = select_by_clicks(data, ranker, propensities=propensities, baseline=baseline, seed=seed)
+        else:
+            found = select_by_clicks_and_labels(
+                clicks, data, baseline=baseline, propensities=propensities, ranker=ranker, exportable=exportable
+            )
+    elif propensities is not None:
         raise DataError("propensities are for clicks, and the data has none")
-    if baseline is not None:
+    elif baseline is not None:
         from rulerank.selection.few_labels import select_from_baseline
 
-        return select_from_baseline(data, baseline, ranker=ranker)
-    if (data.y == UNLABELLED).any():
+        found = select_from_baseline(data, baseline, ranker=ranker, exportable=exportable)
+    elif (data.y == UNLABELLED).any():
         raise DataError(
             "only labelled rows can be compared by: leave the others out, select(data.labelled()), or name the "
             "baseline ranking to start from, baseline="
         )
-    scoring = Scoring(str(Measure.parse(measure) if isinstance(measure, str) else measure), convention, ties)
-    if ranker is None or isinstance(ranker, Mapping):
+    elif ranker is None or isinstance(ranker, Mapping):
         if grid is not None or vali is not None:
             raise DataError(
                 "a grid and a validation set select the settings of one ranker: name it, such as rr.GlobalRules()"
             )
         check_contrast(data.y, query_index(data.qid)[0])
-        return _select_method(data, default_rankers() if ranker is None else ranker, scoring, seed)
-    if not hasattr(ranker, "fit"):
+        rankers = default_rankers() if ranker is None else ranker
+        if exportable:
+            tried, rankers = rankers, {name: one for name, one in rankers.items() if may_be_exported(one, data)}
+            if tried and not rankers:
+                raise DataError(f"none of the methods to choose from can be exported: {', '.join(tried)}")
+        found = _select_method(data, rankers, scoring, seed)
+    elif not hasattr(ranker, "fit"):
         raise DataError(f"expected a ranker to select settings for, such as rr.GlobalRules(): got {ranker!r:.60}")
-    if vali is not None:
-        return _select_on_vali(data, vali, ranker, grid or {}, scoring)
-    check_contrast(data.y, query_index(data.qid)[0])
-    return _select_settings(data, ranker, grid, scoring, n_splits, seed)
+    elif vali is not None:
+        found = _select_on_vali(data, vali, ranker, grid or {}, scoring)
+    else:
+        check_contrast(data.y, query_index(data.qid)[0])
+        if grid is None:
+            grid = default_grid(ranker.get_params(), exportable=exportable)
+        found = _select_settings(data, ranker, grid, scoring, n_splits, seed)
+    if exportable:
+        check_exportable(found.ranker)
+    return found
+
+
+def default_grid(names: Collection[str], *, exportable: bool = False) -> dict[str, tuple[Any, ...]]:
+    """Return the values of `GRID` for parameters of these names; exportable: only where models stay so.
+
+    >>> default_grid(["votes", "normalize", "l2", "seed"], exportable=True)
+    {'l2': (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)}
+    """
+    left_out = ("normalize", "votes") if exportable else ()
+    return {name: values for name, values in GRID.items() if name in names and name not in left_out}
+
+
+def may_be_exported(ranker: Any, data: Dataset) -> bool:
+    """Tell whether an unfitted ranker can be exported once it is fitted to these rows.
+
+    >>> rows = Dataset([[1.0], [np.nan]], [0, 1], ["q", "q"])
+    >>> may_be_exported(QueryIntercepts(), rows), may_be_exported(QueryIntercepts(missing="mean"), rows)
+    (True, False)
+    """
+    filled = getattr(ranker, "missing", None) == "mean" and bool(count_missing(data.X).any())
+    return getattr(ranker, "normalize", None) is None and not filled
+
+
+def check_exportable(ranker: Any) -> None:
+    """Refuse a fitted ranker that cannot be exported, and say what would be."""
+    why = why_not_exportable(ranker)
+    if why is None:
+        return
+    if getattr(ranker, "baseline_model_", None) is not None:
+        instead = "name a feature as the baseline ranking"
+    elif getattr(ranker, "n_missing_", 0) and ranker.normalize_ is None:
+        instead = "put 0 in the place of missing values"
+    else:
+        instead = "leave out the method and its settings, and one is selected that can be"
+    raise DataError(f"exportable: this {type(ranker).__name__} cannot be exported: {why}; {instead}")
 
 
 def default_rankers() -> dict[str, Ranker]:
     """Return the methods to choose from; the simpler first: of two that do equally well the earlier wins.
 
     >>> [*default_rankers()][0], default_rankers()["fitted rules"]
-    ('intercepts on z-scores by query', FittedRules())
+    ('intercepts', FittedRules())
     """
     from rulerank.rankers.fitted.fitted_rules import FittedRules
 
     return {
-        "intercepts on z-scores by query": QueryIntercepts(l2=100.0, normalize="zscore", missing="mean"),
-        "intercepts": QueryIntercepts(l2=100.0, missing="mean"),
+        "intercepts": QueryIntercepts(l2=UNTUNED_L2, missing="mean"),
         "fitted rules": FittedRules(),
+        "intercepts on z-scores by query": QueryIntercepts(l2=UNTUNED_L2, normalize="zscore", missing="mean"),
         "fitted rules on z-scores by query": FittedRules(normalize="zscore"),
     }
 
@@ -249,9 +308,12 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
     label = str(scoring.measure)
     if len(data) < FEW_LABELS or ids.size < FEW_QUERIES or len(rankers) == 1:
         about, first = next(iter(rankers.items()))
-        labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
-        few = f"{labels} are too few to choose by (from {FEW_LABELS} of {FEW_QUERIES})"
-        reason = f"{about}: {'the only one to choose from' if len(rankers) == 1 else few}"
+        reason = f"{about}: the only one to choose from"
+        if len(rankers) > 1:
+            labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
+            reason = f"{about}: {labels} are too few to choose by (from {FEW_LABELS} of {FEW_QUERIES})"
+        if len({_scale(_changed(one)) for one in rankers.values()}) > 1:
+            reason += f"\nscale: {_scale(_changed(first))}"
         return Selection(fit_ranker(fresh(first), data), (), reason, label)
     n_parts = min(N_SPLITS, -(-ENOUGH_QUERIES * N_SPLITS // ids.size))
     parts = list(islice(QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query), n_parts))
@@ -266,7 +328,7 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
 
     trials = [Trial(_changed(one), method=method_name(one), about=about) for about, one in rankers.items()]
     with progress(len(rankers) * len(parts), "choosing a method") as bar:
-        table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring)
+        table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring, prefer_raw=True)
     n_queries = np.unique(query[rows]).size
     found = fit_ranker(fresh([*rankers.values()][best]), data)
     return Selection(found, table, _reason(table, label, n_queries), label, n_queries)
@@ -281,23 +343,31 @@ def _changed(ranker: Any) -> dict[str, Any]:
 
 
 def _reason(table: Sequence[Trial], measure: str, n_queries: int) -> str:
-    """Say which is best, by how much, and before which other method."""
+    """Say which is best, by how much, before which other method, and on which scale."""
     best = table[0]
     held_out = f"on {counted(n_queries, 'held-out query', 'held-out queries')}"
-    said = f"{best.about}: {measure} {best.mean:.4f} {held_out}"
+    reason = f"{best.about}: {measure} {best.mean:.4f} {held_out}"
     other = next((one for one in table[1:] if one.method != best.method), None)
-    if other is None:
-        return said
-    return f"{said}, {other.about} {other.mean:.4f} ({other.behind:.4f} ± {other.behind_error:.4f} behind)"
+    if other is not None:
+        reason += f", {other.about} {other.mean:.4f} ({other.distance})"
+    scale = _scale(best.params)
+    rival = next((one for one in table[1:] if _scale(one.params) != scale), None)
+    if rival is None:
+        return reason
+    why = ", not more than a standard error" if rival.behind < 0 else ""
+    return f"{reason}\nscale: {scale}, on {_scale(rival.params)} {rival.mean:.4f} ({rival.distance}{why})"
+
+
+def _scale(params: Mapping[str, Any]) -> str:
+    """Say on which scale a ranker learns."""
+    how = params.get("normalize")
+    return "values as they are" if how is None else f"{'z-scores' if how == 'zscore' else how} by query"
 
 
 def _select_settings(
-    data: Dataset, ranker: Any, grid: Mapping[str, Sequence[Any]] | None, scoring: Scoring, n_splits: int, seed: int
+    data: Dataset, ranker: Any, grid: Mapping[str, Sequence[Any]], scoring: Scoring, n_splits: int, seed: int
 ) -> Selection:
     """Try every setting of the grid by cross-validation by query, and fit the best one to all of the data."""
-    if grid is None:
-        known = ranker.get_params()
-        grid = {name: values for name, values in GRID.items() if name in known}
     settings = settings_of(grid, ranker)
     query = query_index(data.qid)[0]
     parts = list(QueryKFold(n_splits, seed=seed).split(data.X, qid=query))
@@ -450,13 +520,20 @@ def settings_of(grid: Mapping[str, Sequence[Any]], ranker: Any) -> list[dict[str
 
 
 def compare_fits(
-    trials: Iterable[Trial], fits: Iterable[Fit], tested: Dataset, parts: Sequence[Array], scoring: Scoring
+    trials: Iterable[Trial],
+    fits: Iterable[Fit],
+    tested: Dataset,
+    parts: Sequence[Array],
+    scoring: Scoring,
+    *,
+    prefer_raw: bool = False,
 ) -> tuple[tuple[Trial, ...], int, tuple[Fit, Array] | None]:
     """Score every fit on the rows of `tested` in its part.
 
     Return the trials with their figures, the best first (of equals the first); the place of the best among them as they
     were given; and, where there is one part, its fit at the best stage with the scores. Steps are chosen there alone:
     what is chosen on one of several parts is not what the others would choose.
+    prefer_raw: the best is one on values as they are, unless another is ahead by more than one standard error.
     """
     trials = list(trials)
     query, ids = query_index(tested.qid)
@@ -478,6 +555,11 @@ def compare_fits(
             kept = mean, fit, scores
     means = [float(value.mean()) for value in values]
     best = means.index(max(means))
+    raw = [number for number, trial in enumerate(trials) if prefer_raw and trial.params.get("normalize") is None]
+    if raw:
+        first = max(raw, key=means.__getitem__)
+        if not means[best] - means[first] > _error(values[best] - values[first]):
+            best = first
     tested_in = [np.unique(query[rows]) for rows in parts]
     done = [
         replace(

@@ -175,7 +175,7 @@ def test_no_export_pretends_that_it_is_a_sum(data, clicks):
     ranker = rr.Anchored(baseline=clicks).fit(data[:200])
     with pytest.raises(DataError, match="is not additive: it starts from scores that are normalised"):
         ranker.additive()
-    with pytest.raises(DataError, match="this Anchored cannot be exported exactly: it starts from a model"):
+    with pytest.raises(DataError, match="this Anchored cannot be exported: it starts from a ranking"):
         rr.export_model(ranker, "solr-ltr")
 
 

@@ -33,6 +33,15 @@ HALF = 50  # labels at which the weights count for a quarter; with many labels f
 NO_VOTES = Table((0,), (np.zeros(0),), np.zeros(2), np.zeros(2))
 
 
+def share_of_weights(n_labels: int) -> float:
+    """Return how much the weights count beside the votes.
+
+    >>> share_of_weights(50), share_of_weights(0)
+    (0.25, 0.0)
+    """
+    return 0.5 * n_labels / (n_labels + HALF)
+
+
 class Anchored(AnchoredRanker):
     """Rank documents by the baseline ranking, corrected by few labels: never far from it without good reason.
 
@@ -180,7 +189,7 @@ class Anchored(AnchoredRanker):
 
     def _lay_out(self, scale: PooledScale, items: Items, voted: Averaged) -> None:
         """Add both models up, a table for each feature."""
-        share = 0.5 * self.n_labels_ / (self.n_labels_ + HALF)
+        share = share_of_weights(self.n_labels_)
         column, errors = self._anchor[0], self.standard_errors_ / scale.deviations
         slopes = share * self.coef_ / scale.deviations
         slopes[column] += (1 - share) * self._anchor[1] * voted.start / scale.deviations[column]
