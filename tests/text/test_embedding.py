@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from rulerank._util import loops
 from rulerank.errors import DataError, EmbeddingError, MissingExtraError
 from rulerank.text.embedding import KEY, Lsa, Server, check_embedder, open_embedder
 from rulerank.text.vectors import Meaning
@@ -201,7 +202,7 @@ class Misbehaving(BaseHTTPRequestHandler):
         elif plan == "too few":
             content = json.dumps({"data": rows[:-1]})
         elif plan == "other":
-            content = json.dumps({"vectors": []})
+            content = json.dumps({"vectors": "x" * 60 + SECRET})
         elif plan == "html":
             content = "<html>"
         self.send_response(status)
@@ -261,8 +262,8 @@ def test_trouble_that_passes_is_tried_again(ask, listening, trouble):
         (500, "HTTP 500 Internal Server Error", 3),
         (401, "HTTP 401 Unauthorized", 1),
         (302, "HTTP 302 Found", 1),
-        ("half", "expected JSON, got b'{", 3),
-        ("html", "expected JSON, got b'<html>'", 3),
+        ("half", "expected JSON, got '{", 3),
+        ("html", "expected JSON, got '<html>'", 3),
         ("other", "expected a list of embeddings, got", 1),
         ("too few", "expected 2 embeddings of one size, got 1", 1),
     ],
@@ -271,7 +272,7 @@ def test_trouble_that_stays_is_an_error_without_the_key(ask, listening, trouble,
     with pytest.raises(EmbeddingError, match=message) as caught:
         ask(trouble)(["ab", "abc"])
     assert len(listening.asked) == n_asked
-    assert SECRET not in str(caught.value)
+    assert SECRET[:6] not in str(caught.value)  # not even the beginning, where the text is cut
     assert "127.0.0.1" in str(caught.value)
 
 
@@ -289,9 +290,15 @@ def test_vectors_that_are_none_are_refused(ask):
         meaning.rows(["ab"])
 
 
-def test_the_key_is_in_no_file(ask, tmp_path):
+def test_the_key_is_in_no_file_and_no_line(ask, tmp_path, monkeypatch, capfd, caplog):
+    monkeypatch.setattr(loops, "somebody_looks", lambda: True)
+    monkeypatch.setattr(loops.threading, "Timer", lambda _, show: types.SimpleNamespace(start=show, cancel=dict))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    caplog.set_level("DEBUG")
     documents = rr.Documents(["1", "2"], {"title": ["red car", "fruit salad"]})
     name = f"{ask('well').address}#tiny"
     rr.TextFeatures(embed=name).fit(documents, cache=tmp_path / "vectors").save(tmp_path / "text.rulerank")
-    for path in tmp_path.iterdir():
-        assert SECRET.encode() not in path.read_bytes()
+    shown = capfd.readouterr()
+    assert "embedding" in shown.err
+    for content in (shown.out, shown.err, caplog.text, *(path.read_bytes() for path in tmp_path.iterdir())):
+        assert (SECRET.encode() if isinstance(content, bytes) else SECRET) not in content

@@ -134,7 +134,7 @@ class Analyser:
         self.stop_words: frozenset[str] = frozenset()
         if language in STOP_WORDS:
             name = "EN_PLUS" if language == "en" else str(LANGUAGES[language]).upper()
-            listed = getattr(_package("bm25s.stopwords", "bm25s"), f"STOPWORDS_{name}")
+            listed = getattr(required("bm25s.stopwords", "bm25s", "text"), f"STOPWORDS_{name}")
             self.stop_words = frozenset(stem for word in listed for stem in self.words(word))
 
     @property
@@ -143,7 +143,7 @@ class Analyser:
         found = getattr(self._own, "stem", None)
         if found is None:
             name = LANGUAGES[self.language]
-            found = str if name is None else _package("Stemmer", "PyStemmer").Stemmer(name).stemWord
+            found = str if name is None else required("Stemmer", "PyStemmer", "text").Stemmer(name).stemWord
             self._own.stem = found
         return found
 
@@ -226,8 +226,11 @@ def _words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(f"[{IDEOGRAPHS}{marks}]"), re.compile(f"[\x00\x01]|[{IDEOGRAPHS}]|{word}")
 
 
-def _package(module: str, package: str) -> Any:
+def required(module: str, package: str, extra: str = "") -> Any:
+    """Import a module, or name the extra (else the package) that has it."""
     try:
         return sys.modules.get(module) or importlib.import_module(module)
     except ImportError:
-        raise MissingExtraError("text", package) from None
+        if extra:
+            raise MissingExtraError(extra, package) from None
+        raise DataError(f"{package} is not installed; install it with: pip install {package}") from None

@@ -15,10 +15,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from http.client import HTTPException
-from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +31,7 @@ import numpy as np
 from rulerank._util.loops import compiled, one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import DataError, EmbeddingError, MissingExtraError
-from rulerank.text.analyser import Analyser, Words
+from rulerank.text.analyser import Analyser, Words, in_a_row, required
 
 KEY = "RULERANK_EMBED_KEY"  # the environment variable of a server's key; no file and no message has it
 STATIC, LSA, ONNX, SENTENCES = "static", "lsa", "onnx", "sentence-transformers"
@@ -78,7 +77,8 @@ class Static:
     batch = 256
 
     def __init__(self, folder: Path | None = None) -> None:
-        tokenizers, safetensors = _package("tokenizers"), _package("safetensors.numpy")
+        tokenizers = required("tokenizers", "tokenizers", "semantic")
+        safetensors = required("safetensors.numpy", "safetensors", "semantic")
         if folder is None:
             found = find_spec("wordllama")  # its files are read; its code, which would download others, is not
             if found is None or not found.submodule_search_locations:
@@ -107,10 +107,8 @@ class Static:
     def __call__(self, texts: Sequence[str]) -> Array:
         split = partial(self.tokenizer.encode_batch_fast, add_special_tokens=False)
         ids = [one.ids for first in range(0, len(texts), 64) for one in split(list(texts[first : first + 64]))]
-        ends = np.cumsum([0, *map(len, ids)], dtype=np.int64)
         out = np.zeros((len(texts), self.rows.shape[1]), dtype=np.float32)
-        tokens = np.fromiter((one for own in ids for one in own), dtype=np.int64, count=ends[-1])
-        mean_rows(self.rows, tokens, ends, self.unknown, out)
+        mean_rows(self.rows, *in_a_row(ids, np.int64), self.unknown, out)
         return out
 
 
@@ -162,6 +160,7 @@ class Lsa:
     def tf_idf(self, texts: Sequence[str]) -> Any:
         """Return a sparse row of unit length per text."""
         from scipy.sparse import csr_array
+        from sklearn.preprocessing import normalize
 
         words = Words(self.analyser.stem, self.vocabulary, grows=False)
         numbers, ends = self.analyser.numbers(texts, words)
@@ -170,10 +169,7 @@ class Lsa:
         counts = csr_array((np.ones(rows.size), (rows, places[places >= 0])), shape=(len(texts), self.kept.size))
         counts.sum_duplicates()
         counts.data = (1.0 + np.log(counts.data)) * self.idf[self.kept][counts.indices]
-        lengths = np.sqrt(np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1]))
-        lengths[np.diff(counts.indptr) == 0] = 1.0
-        counts.data /= np.repeat(lengths, np.diff(counts.indptr))
-        return counts
+        return normalize(counts)
 
     def __call__(self, texts: Sequence[str]) -> Array:
         return np.asarray(self.tf_idf(texts) @ self.rows.astype(np.float64), dtype=np.float32)
@@ -186,7 +182,8 @@ class Onnx:
     STEP = 16  # texts at once
 
     def __init__(self, folder: Path) -> None:
-        tokenizers, runtime = _package("tokenizers"), _package("onnxruntime", "onnxruntime")
+        tokenizers = required("tokenizers", "tokenizers", "semantic")
+        runtime = required("onnxruntime", "onnxruntime")
         model = next((path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()), None)
         if model is None:
             raise DataError(f"embed: there is no model.onnx in {folder}")
@@ -225,10 +222,7 @@ class Sentences:
     batch = 256
 
     def __init__(self, name: str) -> None:
-        try:
-            library = import_module("sentence_transformers")
-        except ImportError:
-            raise DataError(f"embed: {SENTENCES} is not installed; install it with: pip install {SENTENCES}") from None
+        library = required("sentence_transformers", SENTENCES)
         self.model = library.SentenceTransformer(name)
         self.version = f"{SENTENCES} {library.__version__}"
 
@@ -264,52 +258,48 @@ class Server:
 
     def __call__(self, texts: Sequence[str]) -> Array:
         asked = {"input": list(texts), "encoding_format": "float"} | ({"model": self.model} if self.model else {})
-        content = self._answer(json.dumps(asked).encode())
+        answer = self._answer(json.dumps(asked).encode())
         try:
-            found = sorted(json.loads(content)["data"], key=lambda one: one["index"])
-            rows = np.array([one["embedding"] for one in found], dtype=np.float32)
+            rows = [one["embedding"] for one in sorted(answer["data"], key=lambda one: one["index"])]
+            vectors = np.array(rows, dtype=np.float32)
         except (ValueError, TypeError, LookupError):
-            raise EmbeddingError(f"{self.address}: expected a list of embeddings, got {content[:80]!r}") from None
-        if rows.shape[:1] != (len(texts),) or rows.ndim != 2:
-            raise EmbeddingError(f"{self.address}: expected {len(texts)} embeddings of one size, got {len(rows)}")
-        return rows
+            raise self._error("expected a list of embeddings, got ", json.dumps(answer)) from None
+        if vectors.shape[:1] != (len(texts),) or vectors.ndim != 2:
+            raise self._error(f"expected {len(texts)} embeddings of one size, got {len(vectors)}")
+        return vectors
 
-    def _answer(self, body: bytes) -> bytes:
+    def _answer(self, body: bytes) -> Any:
         """Return what the server answers, asked until it does."""
         headers = {"Content-Type": "application/json"}
         if os.environ.get(KEY):
             headers["Authorization"] = f"Bearer {os.environ[KEY]}"
-        for pause in self._pauses():
+        for pause in (*self.PAUSES, 0.0):
             try:
                 with self._opener.open(Request(self.address, body, headers), timeout=self.TIMEOUT) as answer:
                     content = answer.read(self.MOST_BYTES)
-                json.loads(content)  # half an answer is none
-                return bytes(content)
+                return json.loads(content)  # half an answer is none
             except HTTPError as error:
-                said = error.read(200).decode(errors="replace").strip()
-                problem = f"HTTP {error.code} {error.reason}" + (f", {said!r}" if said else "")
+                problem = self._error(f"HTTP {error.code} {error.reason}, ", error.read(2000).decode(errors="replace"))
                 if error.code not in self.AGAIN:
                     break
                 asked = error.headers.get("Retry-After", "")
                 pause = min(float(asked), self.LONGEST_PAUSE) if re.fullmatch(r"\d+", asked) and pause else pause
             except (OSError, HTTPException) as error:  # nobody there, too slow, or cut off
-                problem = str(getattr(error, "reason", "") or error) or type(error).__name__
+                problem = self._error(str(getattr(error, "reason", "") or error) or type(error).__name__)
             except ValueError:
-                problem = f"expected JSON, got {content[:80]!r}"
+                problem = self._error("expected JSON, got ", content[:2000].decode(errors="replace"))
             time.sleep(pause)
-        key = os.environ.get(KEY)
-        problem = problem.replace(key, "...") if key else problem
-        raise EmbeddingError(f"{self.address}: {problem}; check the server, and its key in {KEY}")
+        raise problem
 
-    def _pauses(self) -> Iterator[float]:
-        yield from (*self.PAUSES, 0.0)
+    def _error(self, problem: str, said: str | None = None) -> EmbeddingError:
+        """Return what is wrong, with the beginning of what the server said; it may say the key, which nobody is shown.
 
-
-def _package(module: str, package: str | None = None) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtraError("semantic", package or module.partition(".")[0]) from None
+        The key goes before the text is cut: half a key is a key, too.
+        """
+        key = os.environ.get(KEY) or "\0"
+        problem, said = problem.replace(key, "..."), (said or "").replace(key, "...").strip()
+        problem = f"{problem}{said[:80]!r}" if said else problem.removesuffix(", ")
+        return EmbeddingError(f"{self.address}: {problem}; check the server, and its key in {KEY}")
 
 
 def _one_file(folder: Path, *patterns: str) -> Path:

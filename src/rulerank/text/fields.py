@@ -24,23 +24,12 @@ from rulerank.io.files import read_bytes
 from rulerank.io.frames import either
 from rulerank.io.texts import Documents
 
-KINDS = {
-    "title": "short text that names the document",
-    "text": "short text",
-    "long text": "text of many words",
-    "list": "several short texts",
-    "category": "one of a few values",
-    "number": "a number",
-    "year": "a year",
-    "date": "a date",
-    "vector": "a list of numbers, such as an embedding",
-    "link": "an address of a page or picture, shown and not searched",
-    "id": "names the document and says nothing",
-    "empty": "no document has it",
-    "none": "shown, and no feature",
-}
+# a link is shown and not searched; an id names the document and says nothing; none: shown, and not a feature
+KINDS = (
+    "title", "text", "long text", "list", "category", "number", "year", "date", "vector", "link", "id", "empty", "none",
+)  # fmt: skip
 SEARCHED = ("title", "text", "long text", "list", "category")
-ALL = "all"  # every field, where fields are named
+ALL, BEST = "all", "best"  # every field, where fields are named, and the best of them
 TITLES = ("title", "name", "headline", "subject")
 LINK = re.compile(r"(?:https?://|www\.|//)\S+$|data:image/", re.I)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?$")
@@ -274,30 +263,20 @@ def _kind(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
-MATCHING = {  # measures of a searched field, or of all of them: `all`
-    "bm25": "BM25 of the field; of all, its fields weighted",
-    "cosine": "cosine of the tf-idf vectors of query and field",
-    "covered": "share of the query's idf that the field has words of",
-    "terms": "share of the query's words that the field has",
-    "exact": "1: the field, or an item of its list, is the query word by word",
-    "prefix": "1: the field, or an item of its list, begins with the query",
-    "phrase": "1: the query stands in the field, word after word",
-    "pairs": "share of the pairs of neighbours in the query that are neighbours in the field, in order",
-    "run": "most words of the query that stand in the field one after the other, in order",
-    "close": "number of the query's words found, by the size of the smallest window that holds them all; needs two",
-    "first": "place of the first word of the query in the field, from 1",
-    "length": "number of words of the field",
-    "grams": "share of character 3-grams that query and field have in common (Jaccard): forgives misspelling",
+MATCHING = (  # measures of a searched field, or of all of them: `all`
+    "bm25", "cosine", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "first", "length",
+    "grams",
+)  # fmt: skip
+BY_KIND = {  # measures of other fields
+    "number": ("value", "log", "rank"),
+    "date": ("value", "log", "rank"),
+    "year": ("value", "log", "rank", "near"),
+    "category": ("category",),
+    "vector": ("vector",),
 }
-OF_MEANING = {
-    "meaning": "similar in meaning: cosine of the embeddings of query and field; of all, together with the title's"
-}
-OF_NUMBERS = {
-    "log": "ln(1 + value)",
-    "rank": "place among the query's documents, the highest value 1, equal ones the mean of theirs",
-}
-OF_QUERY = {"query_terms": "number of different words of the query", "query_idf": "mean idf of the query's words"}
-OF_ENGINE = {"engine_rank": "rank that the engine gave", "engine_score": "score that the engine gave"}
+NAMED = {"value": "{}", "category": "{}", "vector": "cosine({})"}  # others: measure(field)
+OF_QUERY = ("query_terms", "query_idf")
+OF_ENGINE = ("engine_rank", "engine_score")
 # what people call a feature: of a field, or of the query
 HUMAN = {
     "bm25": "BM25 match in {}",
@@ -322,7 +301,6 @@ HUMAN = {
     "engine_rank": "engine rank",
     "engine_score": "engine score",
 }
-ALL, BEST = "all", "best"
 MEANING_OF_ALL = f"meaning({ALL})"
 FORM = re.compile(r"(\w+)\((.+)\)", re.S)
 
@@ -359,25 +337,26 @@ class Feature(NamedTuple):
     field: str
 
 
+def feature_of(measure: str, field: str) -> Feature:
+    """Return a measure of a field as a feature.
+
+    >>> feature_of("bm25", "title").name, feature_of("value", "price").name
+    ('bm25(title)', 'price')
+    """
+    return Feature(NAMED.get(measure, f"{measure}({{}})").format(field), measure, field)
+
+
 def available(fields: Sequence[Field], embedded: bool = False) -> dict[str, Feature]:
     """Return every feature that these fields can give, by name; embedded: there is an embedder."""
-    found = []
     searched = [field.name for field in fields if field.searched]
-    for name in (*searched, ALL) if searched else ():
-        found += [Feature(f"{m}({name})", m, name) for m in MATCHING if not (m == "grams" and name == ALL)]
-        found += [Feature(f"{measure}({name})", measure, name) for measure in OF_MEANING if embedded]
-    if searched:
-        found.append(Feature(f"covered({BEST})", "best", ALL))
-    for field in fields:
-        if field.kind in ("number", "year", "date"):
-            found.append(Feature(field.name, "value", field.name))
-            found += [Feature(f"{measure}({field.name})", measure, field.name) for measure in OF_NUMBERS]
-        if field.kind == "year":
-            found.append(Feature(f"near({field.name})", "near", field.name))
-        if field.kind == "category":
-            found.append(Feature(field.name, "category", field.name))
-        if field.kind == "vector":
-            found.append(Feature(f"cosine({field.name})", "vector", field.name))
+    found = [
+        feature_of(measure, name)
+        for name in ((*searched, ALL) if searched else ())
+        for measure in ((*MATCHING, "meaning") if embedded else MATCHING)
+        if (measure, name) != ("grams", ALL)
+    ]
+    found += [Feature(f"covered({BEST})", "best", ALL)] if searched else []
+    found += [feature_of(measure, field.name) for field in fields for measure in BY_KIND.get(field.kind, ())]
     found += [Feature(name, name, "") for name in OF_QUERY]
     return {feature.name: feature for feature in found}
 
@@ -386,22 +365,14 @@ def default_names(fields: Sequence[Field], skewed: Sequence[str], embedded: bool
     """Return the short list that is good on any collection; numbers in `skewed` come as logarithms."""
     searched = [field for field in fields if field.searched]
     title = next((field.name for field in searched if field.kind == "title"), None)
-    names = []
-    if title is not None:
-        names += [f"grams({title})", f"bm25({title})", f"length({title})"]
+    names = [] if title is None else [f"grams({title})", f"bm25({title})", f"length({title})"]
     if searched:
         names += ["bm25(all)", "cosine(all)", "run(all)", "length(all)", "covered(best)"]
         names += [MEANING_OF_ALL] if embedded else []
     names += [f"covered({field.name})" for field in searched if field.name != title]
     for field in fields:
-        if field.kind in ("number", "date"):
-            names.append(f"log({field.name})" if field.name in skewed else field.name)
-        elif field.kind == "year":
-            names += [field.name, f"near({field.name})"]
-        elif field.kind == "category":
-            names.append(field.name)
-        elif field.kind == "vector":
-            names.append(f"cosine({field.name})")
+        measures = ["log"] if field.name in skewed else BY_KIND.get(field.kind, ())
+        names += [feature_of(m, field.name).name for m in measures if field.name in skewed or m not in ("log", "rank")]
     return names
 
 

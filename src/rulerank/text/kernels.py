@@ -16,11 +16,9 @@ import numpy as np
 
 from rulerank._util.loops import compiled
 from rulerank.dataset import Array
+from rulerank.text.fields import MATCHING
 
-MEASURES = (
-    "bm25", "cosine", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "first", "length",
-    "best",
-)  # fmt: skip
+MEASURES = (*MATCHING[:-1], "best")  # all but grams, and the best share of the query that a field covers
 BM25, COSINE, COVERED, TERMS, EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE, FIRST, LENGTH, BEST = range(len(MEASURES))
 N_MEASURES = len(MEASURES)
 
