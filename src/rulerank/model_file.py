@@ -50,6 +50,7 @@ NONSENSE = (
 NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm", "position_effects")
 # what else is saved beside rankers: class and module
 OTHERS = {"TextFeatures": "text.text_features", "Reranker": "serve.reranker"}
+MAPPED = 2**24  # bytes from which vectors, the only arrays of 16-bit floats, stay in the file and are read from there
 N_VERSION = 12  # hexadecimal digits of the checksum, by which a model is called
 
 
@@ -186,7 +187,7 @@ def _read(path: Path) -> tuple[Any, str]:
     if found is None:
         raise _unknown(manifest.get("class"), f"; the file was written by rulerank {manifest.get('library')}")
     try:
-        arrays = _arrays(manifest["arrays"], content, start)
+        arrays = _arrays(manifest["arrays"], content, start, path)
         made = rebuilt({"class": manifest["class"], "state": _unpack(manifest["state"], arrays)})
     except (MissingExtraError, OutdatedModelError):
         raise
@@ -228,8 +229,11 @@ def _open(path: Path) -> tuple[dict[str, Any], bytes, int]:
     return manifest, content, HEADER.size + manifest_size
 
 
-def _arrays(declared: list[dict[str, Any]], content: bytes, start: int) -> list[Array]:
-    """Return writable copies of the arrays; together they must fill the file to its checksum."""
+def _arrays(declared: list[dict[str, Any]], content: bytes, start: int, path: Path) -> list[Array]:
+    """Return writable copies of the arrays; together they must fill the file to its checksum.
+
+    Large vectors are memory-mapped: processes that serve the same file share them.
+    """
     arrays = []
     end = len(content) - N_CHECKSUM
     for number, one in enumerate(declared):
@@ -242,8 +246,11 @@ def _arrays(declared: list[dict[str, Any]], content: bytes, start: int) -> list[
         n_bytes = count * np.dtype(dtype).itemsize
         if n_bytes > end - start:
             raise ModelFileError(f"array {number} would take {n_bytes:,} bytes of the {end - start:,} that are left")
-        flat = np.frombuffer(content, dtype=dtype, count=count, offset=start)
-        arrays.append(flat.reshape(shape).astype(dtype, order="C", copy=True))
+        if dtype == "<f2" and n_bytes >= max(1, MAPPED):
+            arrays.append(np.asarray(np.memmap(path, dtype, "r", start, tuple(shape))))
+        else:
+            flat = np.frombuffer(content, dtype=dtype, count=count, offset=start)
+            arrays.append(flat.reshape(shape).astype(dtype, order="C", copy=True))
         start += n_bytes
     if start != end:
         raise ModelFileError(f"{end - start:,} bytes belong to no array")

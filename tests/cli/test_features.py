@@ -69,8 +69,8 @@ def test_the_fused_baseline_is_printed_with_its_quality(run, folder):
 
 
 def test_runs_add_their_scores_and_reciprocal_ranks(run, folder):
-    arguments = ("docs.jsonl", "queries.tsv", "--qrels", "qrels.txt", "-o", "pool.parquet", "--candidates")
-    run("features", *arguments, "bm25,one.run,two.run")
+    arguments = ("docs.jsonl", "queries.tsv", "--qrels", "qrels.txt", "-o", "pool.parquet")
+    run("features", *arguments, "--run", "one.run", "--run", "two.run")
     data, known = rr.read_table("pool.parquet"), rr.read_run("one.run")
     names = ("score(one)", "reciprocal_rank(one)", "score(two)", "reciprocal_rank(two)")
     assert data.feature_names[-4:] == names
@@ -81,8 +81,8 @@ def test_runs_add_their_scores_and_reciprocal_ranks(run, folder):
         score, rank = ranks.get((qid, docid), (np.nan, np.inf))
         assert row == pytest.approx([score, 1 / rank], nan_ok=True)
     Path("other.run").write_text("nobody Q0 nothing 1 2.0 tag\n")
-    done = run("features", *arguments, "bm25,other.run")
+    done = run("features", *arguments, "--run", "other.run")
     assert (done.code, "run 'other' has none of the candidates: check the ids" in done.err) == (2, True)
     Path("plain.csv").write_text("qid,docid\nq1,d1\n")
-    done = run("features", *arguments, "bm25,plain.csv")
+    done = run("features", *arguments, "--run", "plain.csv")
     assert (done.code, "run 'plain' must have ranks and scores, as a TREC run has" in done.err) == (2, True)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
+from rulerank import model_file
 from rulerank.errors import DataError, EmbeddingError
 from rulerank.text import vectors
 from rulerank.text.candidates import fused, highest, nearest
@@ -90,6 +91,22 @@ def test_batches_single_queries_dicts_files_and_pickles_give_the_same_bits(embed
             assert np.array_equal(one.X, rows.X, equal_nan=True)
             dicts = [{n: DOCUMENTS.fields[n][[*DOCUMENTS.ids].index(d)] for n in KINDS} for d in rows.docid]
             assert np.array_equal(again.for_query(text, dicts).X, rows.X, equal_nan=True)
+
+
+def test_large_vectors_stay_in_the_file_and_give_the_same_bits(embedder, tmp_path, monkeypatch):
+    path = tmp_path / "text.rulerank"
+    wanted = fitted(candidates="hybrid").for_query("vehicle")
+    fitted(candidates="hybrid").save(path)
+    monkeypatch.setattr(model_file, "MAPPED", 0)
+    again = rr.load(path)
+    rows = again.documents_.meanings["all"]
+    assert isinstance(rows.base, np.memmap)
+    assert not rows.flags.writeable
+    before = path.read_bytes()
+    again.save(path)  # the file is replaced, not written over
+    assert path.read_bytes() == before
+    for features in (again, pickle.loads(pickle.dumps(again))):
+        assert np.array_equal(features.for_query("vehicle").X, wanted.X, equal_nan=True)
 
 
 def test_a_query_is_embedded_once(embedder):

@@ -26,9 +26,10 @@ def features(
     out: Annotated[str, option("FILE", "Output table, .parquet or .csv.", "--out", "-o")],
     qrels: Annotated[str | None, option("FILE", "Judgements: TREC qrels, or a table with qid, docid, grade.")] = None,
     top: Annotated[int, option("N", "Number of candidates per query; 0: only judged documents.", min=0)] = 100,
-    candidates: Annotated[
-        str, option("NAME[,RUN...]", "bm25, dense (nearest vectors), hybrid, or a file; runs that add features.")
-    ] = "bm25",
+    candidates: Annotated[str, option("NAME", "bm25, dense (nearest vectors), hybrid, or a file.")] = "bm25",
+    run: Annotated[
+        list[str] | None, option("FILE", "TREC run whose scores and ranks become features; repeatable.")
+    ] = None,
     keep: Annotated[str | None, option("FILE", "Also save the fitted feature extractor (index), for serving.")] = None,
     fields: Annotated[
         str | None, option("A,B=KIND,...", "Fields to use, with their kinds if guessed wrongly.  [default: all]")
@@ -41,7 +42,7 @@ def features(
 
     Guesses the kind of each field: text, list, number, year, date, category or vector. The candidates of a query are
     its best documents by BM25, by vectors or by both, or those in a file (a TREC run, or a table with qid, docid[,
-    rank, score]); TREC runs after a comma add their scores and reciprocal ranks as features. With judgements, all
+    rank, score]). --run adds the score and the reciprocal rank of other retrievers as features. With judgements, all
     judged documents are added, and marked. The table can be judged and trained on. It keeps all fields (for `rulerank
     judge --show FIELD`) and the number of judgements per query and grade, so that relevant documents that are not among
     the candidates count as missed. Queries without any judgement have no grades.
@@ -80,9 +81,8 @@ def features(
     texts = read_documents(docs)
     asked = read_queries(queries)
     judged = None if qrels is None else read_judgements(qrels)
-    candidates, *others = candidates.split(",")
     listed = None if candidates in CANDIDATES else read_pairs(candidates)
-    runs = {Path(one).name.partition(".")[0]: read_pairs(one) for one in others}
+    runs = {Path(one).name.partition(".")[0]: read_pairs(one) for one in run or ()}
     if embed == NPY:
         texts = replace(texts, fields={**texts.fields, OWN: read_vectors(docs, len(texts))})
         asked = replace(asked, vectors={**asked.vectors, OWN: read_vectors(queries, len(asked))})
