@@ -15,18 +15,21 @@ def test_the_demo_goes_from_texts_to_reasons(run):
     assert done.out.startswith("1. Texts of a synthetic shop: Shop(2,000 products, 30 queries, ")
     steps = [line[:2] for line in done.out.splitlines() if line[:1].isdigit() and line[1:2] == "."]
     assert steps == ["1.", "2.", "3.", "4.", "5."]
-    for label in ("BM25 alone", "best single feature", *LEARNERS):
+    for label in ("BM25 alone", "BM25 + meaning", "best single feature", *LEARNERS):
         assert f"\n{label} " in done.out
-    assert "\n4. With few labels: start from the baseline ranking, BM25, and grade ten products each " in done.out
-    assert "(bm25(all)); 100 labels of 10 queries; the top 3 changes in " in done.out
+    assert (
+        "\n4. With few labels: start from the baseline ranking, BM25 + meaning, and grade ten products each "
+        in done.out
+    )
+    assert "(bm25(all) + meaning(all)); 100 labels of 10 queries; the top 3 changes in " in done.out
     assert "\nThe truth, on 15 other queries: NDCG@10 0." in done.out
     assert "And why above the second? By feature:\n" in done.out
     payload = json.loads(run("demo", "--queries", "30", "--json").out)
     ndcg = {ranking["ranking"]: ranking["means"]["NDCG@10"] for ranking in payload["rankings"]}
-    assert list(ndcg)[:3] == ["random order", "BM25 alone", "best single feature"]
-    assert ndcg["random order"] < ndcg["BM25 alone"] < max(ndcg[label] for label in LEARNERS)
+    assert list(ndcg)[:4] == ["random order", "BM25 alone", "BM25 + meaning", "best single feature"]
+    assert ndcg["random order"] < ndcg["BM25 alone"] < ndcg["BM25 + meaning"] < max(ndcg[label] for label in LEARNERS)
     few = payload["few_labels"]
-    assert (few["baseline"], few["labels"], few["labelled_queries"]) == ("bm25(all)", 100, 10)
+    assert (few["baseline"], few["labels"], few["labelled_queries"]) == ("bm25(all) + meaning(all)", 100, 10)
 
 
 def test_few_labels_say_what_their_pieces_say():

@@ -23,7 +23,7 @@ def demo(queries: Queries = 100, as_json: AsJson = False) -> None:
         rulerank demo --queries 60 --json
     """
     from rulerank.cli.output import print_json, print_results
-    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, reasons, run_demo
+    from rulerank.experiment.demo import BASELINE, BEST, BM25, FUSED, MIN_QUERIES, TOP, reasons, run_demo
 
     if queries < MIN_QUERIES:
         raise DataError(f"--queries must be at least {MIN_QUERIES}, two per test fold: got {queries}")
@@ -41,12 +41,15 @@ def demo(queries: Queries = 100, as_json: AsJson = False) -> None:
     print(f"3. Rankers, by cross-validation over queries in {len(shown.folds)} folds:")
     print_results(shown.results)
     print(f"{BM25}: ranked by bm25(all), without learning")
+    print(f"{FUSED}: ranked by {BASELINE} (z-scores, added), without learning; meaning: features --embed lsa")
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, selected on the training queries of each fold")
     print("RE-GR: relevance estimation with global rules (GlobalRules)")
     print("RE-GR, literal: the paper's votes, by the strength of each rule alone; the default also weights rules by")
     print("  their number of rows and by the query. Which of the two is better depends on the data")
     print("ridge regression and query intercepts read brand and category as numbers, rules as categories")
     print(f"\n{shown.closing()}\n")
-    print("4. With few labels: start from the baseline ranking, BM25, and grade ten products each for a few queries.")
+    print(
+        f"4. With few labels: start from the baseline ranking, {FUSED}, and grade ten products each for a few queries."
+    )
     print("\n".join(fill(line, WIDTH) for line in shown.few_labels[0]))
     print(f"\n5. {reasons(shown.folds[0].train, shown.folds[0].test)}")
