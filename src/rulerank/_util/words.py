@@ -100,19 +100,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def lasting(seconds: float) -> str:
-    """Return a duration in words.
-
-    >>> [lasting(one) for one in (0.02, 0.9, 45.2, 400, 9000)]
-    ['less than a second', '1 second', '45 seconds', '7 minutes', '2.5 hours']
-    """
-    if seconds < 0.5:
-        return "less than a second"
-    if seconds < 100:
-        return counted(round(seconds), "second")
-    return f"{seconds / 60:.0f} minutes" if seconds < 100 * 60 else f"{seconds / 3600:.1f} hours"
-
-
 def on_scale(text: str, name: str, scale: str | None) -> str:
     """Name the scale that the numbers of an item are on, so that nobody takes them for values of the data.
 

@@ -47,7 +47,7 @@ def convert(
     from rulerank.io.files import check_output, is_many
     from rulerank.io.formats import convert, output_format, read_data_file, write_any
     from rulerank.io.trec import read_qrels
-    from rulerank.scale.part import file_names
+    from rulerank.scale.part import document_files
 
     named = columns(qid, docid, grade, features)
     if qrels is None and not is_many(source):
@@ -60,7 +60,7 @@ def convert(
                 raise DataError(
                     f"{source} names several files, which only logs of a search engine may do: add --from logs"
                 )
-            data, found = read_logs(file_names(source), key=docid or "id"), "logs"
+            data, found = read_logs(document_files(source), key=docid or "id"), "logs"
         else:
             data, _, found = read_data_file(source, source_format, **named)
         done = write_any(data if qrels is None else join_labels(data, read_qrels(qrels)), target, target_format)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import glob
 import itertools
 import json
 import os
@@ -25,7 +24,7 @@ import polars as pl
 from rulerank._util.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.columns import is_frame, to_polars
-from rulerank.io.files import GZIP, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.files import GZIP, file_names, format_suffix, is_model, note_input, read_bytes, read_parts
 from rulerank.io.frames import GUARDED_CELL, QUOTE, SEPARATORS
 
 ROLES = {  # what a column is, and the names that it is known by
@@ -132,18 +131,8 @@ class Log:
         if not isinstance(source, str | os.PathLike) or source == "-":
             yield self._copied(source, format)
             return
-        name = os.fspath(source)
-        if os.path.isdir(name):
-            names = sorted(str(path) for path in Path(name).rglob("*") if format_suffix(path) in FORMATS)
-            if not names:
-                raise ReadError(name, None, f"the folder has no log: expected files that end in {', '.join(FORMATS)}")
-        elif any(sign in name for sign in "*?[") and not os.path.exists(name):
-            names = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
-            if not names:
-                raise ReadError(name, None, "no file matches this name")
-        else:
-            names = [name]
-        for path in names:
+        nothing = f"the folder has no log: expected files that end in {', '.join(FORMATS)}"
+        for path in file_names(source, lambda path: format_suffix(path) in FORMATS, nothing):
             yield self._opened_file(path, format)
 
     def _opened_file(self, path: str, format: str | None) -> LogFile:

@@ -5,21 +5,9 @@ prints them, `comparison.py` says whether two rankings differ: the value, its in
 library. `rankings.py` reads what is evaluated: scores, runs, one feature alone.
 """
 
-from rulerank.evaluation.comparison import Comparison, ComparisonTable, compare, compare_results
-from rulerank.evaluation.evaluation import Result, evaluate
-from rulerank.evaluation.measures import (
-    CONVENTIONS,
-    ERR,
-    KINDS,
-    MAP,
-    MRR,
-    NDCG,
-    TIE_RULES,
-    MeanNDCG,
-    Measure,
-    P,
-    Recall,
-)
+from .comparison import Comparison, ComparisonTable, compare, compare_results
+from .evaluation import Result, evaluate
+from .measures import CONVENTIONS, ERR, KINDS, MAP, MRR, NDCG, TIE_RULES, MeanNDCG, Measure, P, Recall
 
 __all__ = ["CONVENTIONS", "ERR", "KINDS", "MAP", "MRR", "NDCG", "TIE_RULES", "MeanNDCG", "Measure", "P", "Recall"]
 __all__ += ["Comparison", "ComparisonTable", "Result", "compare", "compare_results", "evaluate"]

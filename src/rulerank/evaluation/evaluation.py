@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank._util.loops import in_blocks
-from rulerank._util.parameters import is_whole, refuse_mask
-from rulerank.dataset import (
-    MAX_GRADE,
-    UNLABELLED,
-    Array,
-    Dataset,
-    check_column,
-    check_contrast,
-    check_grades,
-    query_index,
-)
+from rulerank._util.parameters import Array, is_whole, refuse_mask
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Dataset, check_column, check_contrast, check_grades, query_index
 from rulerank.errors import DataError
-from rulerank.evaluation.measures import (
+from rulerank.io.columns import is_frame
+from rulerank.io.trec import Qrels, Run
+from rulerank.recall_base import CountedRows
+from rulerank.render.html import html_table, table_of
+from rulerank.render.text import plain_table
+
+from .measures import (
     KINDS,
     TIE_RULES,
     Measure,
@@ -33,11 +30,6 @@ from rulerank.evaluation.measures import (
     other_measure,
     other_values,
 )
-from rulerank.io.columns import is_frame
-from rulerank.io.trec import Qrels, Run
-from rulerank.recall_base import CountedRows
-from rulerank.render.html import html_table, table_of
-from rulerank.render.text import plain_table
 
 if TYPE_CHECKING:
     from rulerank.evaluation.comparison import ComparisonTable

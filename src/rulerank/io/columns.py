@@ -362,17 +362,22 @@ STEP = 1 << 16  # rows looked at together, so that a large file is not held twic
 ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row12 into files of labels
 
 
-def repeated_rows(qid: Array, docid: Array) -> tuple[int, int] | None:
-    """Return the first two rows of one document in one query, by the second; None: every document is there once.
+def check_repeats(qid: Array, docid: Array, origin: Origin, keys: Array | None = None) -> None:
+    """Refuse a document that appears twice in one query; documents without an id ("") are all different.
 
-    Documents without an id ("") are all different.
+    keys: what a document may not appear twice under, such as the query and the rater; by default the query.
 
-    >>> repeated_rows(np.array(["a", "b", "b", "b"]), np.array(["d", "d", "e", "d"]))
-    (1, 3)
+    >>> check_repeats(np.array(["a", "b", "b", "b"]), np.array(["d", "d", "e", "d"]), Origin())
+    Traceback (most recent call last):
+    rulerank.errors.DataError: row 3: document 'd' of query 'b' appears twice, first in row 1: ...
     """
     rows = np.flatnonzero(docid != "")
-    twice = first_repeat(list(zip(qid[rows].tolist(), docid[rows].tolist(), strict=True)))
-    return None if twice is None else (int(rows[twice[0]]), int(rows[twice[1]]))
+    twice = first_repeat(list(zip((qid if keys is None else keys)[rows].tolist(), docid[rows].tolist(), strict=True)))
+    if twice is not None:
+        first, again = rows[[*twice]].tolist()
+        what = f"document {str(docid[again])!r:.60} of query {str(qid[again])!r:.60} appears twice"
+        what += f", first in {origin.row(first)}: keep one of them, or give them different ids"
+        raise origin(again, what)
 
 
 def first_repeat(keys: Sequence[Hashable]) -> tuple[int, int] | None:
@@ -389,16 +394,6 @@ def first_repeat(keys: Sequence[Hashable]) -> tuple[int, int] | None:
         if before != row:
             return before, row
     return None
-
-
-def said_twice(qid: str, docid: str, first: str) -> str:
-    """Say that a document appears twice, and what to do.
-
-    >>> said_twice("q1", "d7", "line 2")
-    "document 'd7' of query 'q1' appears twice, first in line 2: keep one of them, or give them different ids"
-    """
-    what = f"document {docid!r:.60} of query {qid!r:.60} appears twice, first in {first}"
-    return f"{what}: keep one of them, or give them different ids"
 
 
 def named_row(name: str) -> int | None:

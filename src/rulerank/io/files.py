@@ -6,6 +6,7 @@ stays whole until all of the new one is written, and nothing is ever written ove
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
 import os
@@ -218,6 +219,22 @@ def is_many(source: str) -> bool:
     (True, False)
     """
     return os.path.isdir(source) or (any(sign in source for sign in "*?[") and not os.path.exists(source))
+
+
+def file_names(source: str | os.PathLike[str], keep: Callable[[Path], bool], nothing: str) -> list[str]:
+    """Return the file itself, or those of a pattern, or of a folder those to keep, in the order of their names.
+
+    nothing: what to say of a folder without any.
+    """
+    name = os.fspath(source)
+    if not is_many(name):
+        return [name]
+    is_folder = os.path.isdir(name)
+    paths = filter(keep, Path(name).rglob("*")) if is_folder else map(Path, glob.glob(name, recursive=True))
+    found = sorted(str(path) for path in paths if path.is_file())
+    if not found:
+        raise ReadError(name, None, nothing if is_folder else "no file matches this name")
+    return found
 
 
 def _check_name(content: bytes, name: str) -> None:

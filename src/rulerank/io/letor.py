@@ -13,8 +13,8 @@ from rulerank._util.loops import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
-from rulerank.io.columns import repeated_rows, said_twice
-from rulerank.io.files import Source, read_bytes, write_bytes
+from rulerank.io.columns import check_repeats
+from rulerank.io.files import Origin, Source, read_bytes, write_bytes
 
 LINES_PER_THREAD = 1000  # fewer are parsed sooner than a thread starts
 ROWS_PER_BLOCK = 10_000  # rows turned into text at a time
@@ -24,13 +24,10 @@ SHOWN = 40  # characters of a file's text in a message
 
 # what the columns of a data set may hold to be written and read back; up to \x20 are tab, blank and control characters
 WRITABLE = {
-    "qid": (
-        re.compile(r"[^\x00-\x20#\ud800-\udfff]+"),
-        "at least one character, and no blank, '#' or control character",
-    ),
-    "docid": (re.compile(r"[^\x00-\x20\ud800-\udfff]*"), "no blank or control character"),
+    "qid": (r"[^\x00-\x20#\ud800-\udfff]+", "at least one character, and no blank, '#' or control character"),
+    "docid": (r"[^\x00-\x20\ud800-\udfff]*", "no blank or control character"),
     "comment": (
-        re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\ud800-\udfff]*(?<![ \t])"),
+        r"(?![ \t])[^\x00-\x08\x0a-\x1f\ud800-\udfff]*(?<![ \t])",
         "no line break or other control character, and no blank at either end",
     ),
 }
@@ -136,10 +133,8 @@ class _Reader:
             line, code, start, stop = min(problems)
             raise ReadError(self.name, line + 1, _describe(code, self.content[start:stop]))
         qid, docid = self.share(spans[:, :2]), self.texts(spans[:, 2:4])
-        twice = None if docid is None or repeats else repeated_rows(qid, docid)
-        if twice is not None and docid is not None:
-            first, again = (np.flatnonzero(is_row)[[*twice]] + 1).tolist()
-            raise ReadError(self.name, again, said_twice(qid[twice[1]], docid[twice[1]], f"line {first}"))
+        if docid is not None and not repeats:
+            check_repeats(qid, docid, Origin(self.name, np.flatnonzero(is_row) + 1))
         return Dataset(X, grades, qid, docid, (), self.texts(spans[:, 4:]))
 
     def measure(self) -> tuple[int, int]:
@@ -234,7 +229,7 @@ def _column(data: Dataset, name: str) -> list[str]:
     texts = ["" if value is None else str(value) for value in values.tolist()]
     pattern, rule = WRITABLE[name]
     for row, text in enumerate(texts):
-        if not pattern.fullmatch(text):
+        if not re.fullmatch(pattern, text):
             raise DataError(
                 f"{name} {text[:SHOWN]!r} of row {row} cannot be written as LETOR text: it must have {rule}"
             )

@@ -21,6 +21,7 @@ from rulerank.errors import DataError
 from rulerank.io.columns import (
     ID_NAME,
     US_PER_DAY,
+    check_repeats,
     column_numbers,
     grade_values,
     ids,
@@ -29,8 +30,6 @@ from rulerank.io.columns import (
     is_number,
     looks_like_ids,
     parsed,
-    repeated_rows,
-    said_twice,
     shared_strings,
     to_polars,
 )
@@ -232,25 +231,18 @@ def _to_dataset(
         kept[rater] = ids(frame[rater], origin)
     impressions = _impressions_of(frame, origin)
     if docids is not None and impressions is None and not repeats:
-        keys = qids if rater is None else np.array([f"{q}\0{who}" for q, who in zip(qids, kept[rater], strict=True)])
-        twice = repeated_rows(keys, docids)
-        if twice is not None:
-            raise origin(twice[1], said_twice(qids[twice[1]], docids[twice[1]], origin.row(twice[0])))
-    has_comment = "comment" in frame.columns and "comment" not in features
+        raters = kept[rater] if rater else np.full(len(qids), "", dtype=object)
+        keys = np.array([f"{q}\0{who}" for q, who in zip(qids, raters, strict=True)], dtype=object)
+        check_repeats(qids, docids, origin, keys)
+    if docids is not None and not (docids != "").any():
+        docids = None
+    comment = None
+    if "comment" in frame.columns and "comment" not in features:
+        comment = shared_strings(frame["comment"].cast(pl.String).fill_null(""))
     X, categories, dates = feature_values(frame, features, origin)
-    return Dataset(
-        X,
-        grade_values(frame[grade], origin) if grade in frame.columns else np.full(len(frame), UNLABELLED),
-        qids,
-        None if docids is None or not (docids != "").any() else docids,
-        tuple(features),
-        shared_strings(frame["comment"].cast(pl.String).fill_null("")) if has_comment else None,
-        kept,
-        categories,
-        impressions,
-        _base_of(frame, origin),
-        dates,
-    )
+    y = grade_values(frame[grade], origin) if grade in frame.columns else np.full(len(frame), UNLABELLED)
+    base = _base_of(frame, origin)
+    return Dataset(X, y, qids, docids, tuple(features), comment, kept, categories, impressions, base, dates)
 
 
 def _check_columns(frame: pl.DataFrame, origin: Origin, named: Sequence[tuple[str, str]]) -> None:

@@ -6,7 +6,6 @@ a pattern, files or data sets become parts in `open_parts`.
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from rulerank._util.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import category_names, grade_values, ids, is_category, is_feature, is_frame
-from rulerank.io.files import Origin, format_suffix, is_many, note_input, read_parts
+from rulerank.io.files import Origin, file_names, format_suffix, note_input, read_parts
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
 from rulerank.io.frames import parquet_errors
 from rulerank.io.letor import widen
@@ -265,20 +264,10 @@ LEFT_OUT = (".md", ".json", ".sha256", ".crc")  # files that lie beside data
 FEWEST_ROWS = 10_000  # of a part of a file: less is not worth a read of its own
 
 
-def file_names(source: str | os.PathLike[str]) -> list[str]:
-    """Return the files of a folder or a pattern, or the file itself, in the order of their names."""
-    name = os.fspath(source)
-    if os.path.isdir(name):
-        found = sorted(str(path) for path in Path(name).rglob("*") if path.is_file() and not _beside(path, name))
-        if not found:
-            raise DataError(f"{name}: the folder has no files of documents")
-        return found
-    if is_many(name):
-        found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
-        if not found:
-            raise DataError(f"{name}: no file matches this name")
-        return found
-    return [name]
+def document_files(source: str | os.PathLike[str]) -> list[str]:
+    """Return the files of a folder or a pattern, or the file itself; a folder's other files are left out."""
+    folder = os.fspath(source)
+    return file_names(source, lambda path: not _beside(path, folder), "the folder has no files of documents")
 
 
 def open_parts(
@@ -294,7 +283,7 @@ def open_parts(
     opened: list[Part] = []
     for number, one in enumerate(given, 1):
         if isinstance(one, str | os.PathLike):
-            for name in file_names(one):
+            for name in document_files(one):
                 opened += _open_file(name, columns, format, spool, len(opened), max_values)
         elif isinstance(one, Dataset):
             opened.append(DatasetPart(f"part {number}", one))

@@ -27,17 +27,8 @@ from rulerank.rankers.linear import likelihood
 from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, Spread, cut, n_blocks, summed
 from rulerank.rankers.linear.newton import Point
 from rulerank.rankers.rows import Labelled
-from rulerank.scale.part import (
-    DatasetPart,
-    Part,
-    Shape,
-    TablePart,
-    check_features,
-    columns_of,
-    counted_rows,
-    labelled,
-    lacks,
-)
+
+from .part import DatasetPart, Part, Shape, TablePart, check_features, columns_of, counted_rows, labelled, lacks
 
 ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the value, its key, what the search needs
 
