@@ -44,10 +44,6 @@ def test_one_row_is_not_picked_by_an_integer():
         make()[0]
 
 
-def test_labelled_leaves_unlabelled_rows_out():
-    assert make(y=[-1, 2]).labelled().y.tolist() == [2]
-
-
 def test_concat_needs_the_same_features():
     with pytest.raises(DataError, match="data sets differ in their features"):
         rr.Dataset.concat([make(), make(feature_names=["a", "b"])])
@@ -71,15 +67,6 @@ def test_a_row_without_a_query_is_named(nothing):
         query_index(column)
     with pytest.raises(DataError, match=r"query ids must not be missing: row 0 has none \(None\)"):
         rr.GlobalRules(discretizer=None).fit([[0], [1]], [0, 1], qid=[None, None])
-
-
-def test_query_ids_must_be_there_and_hashable():
-    with pytest.raises(DataError, match=r"query ids must not be missing: row 1 has none \(NaN\)"):
-        query_index(np.array([1.0, np.nan]))
-    lists = np.empty(2, dtype=object)
-    lists[:] = [["a"], ["b"]]
-    with pytest.raises(DataError, match=r"query ids must be hashable, such as text or numbers: got \['a'\] ..."):
-        query_index(lists)
 
 
 def test_texts_and_categories_stay_with_their_rows():

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import rulerank as rr
+import rulerank.selection
 from rulerank._util.words import old_names
 
 OF_MODULES = [f"{module}.{name}" for module in rr.MODULES for name in getattr(getattr(rr, module), "__all__", ())]
@@ -56,9 +57,17 @@ def test_an_attribute_of_version_0_1_leads_to_the_new_one():
 
 
 def test_importing_loads_nothing_heavy():
-    code = "import sys, rulerank; print([m for m in ('numpy', 'numba', 'sklearn', 'polars') if m in sys.modules])"
+    heavy = "[m for m in ('numpy', 'numba', 'sklearn', 'polars') if m in sys.modules]"
+    code = f"import sys, rulerank.io, rulerank.selection; print({heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_name_of_a_package_is_there_and_another_lists_them():
+    for package in (rr.io, rulerank.selection):
+        assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match=r"^module 'rulerank.selection' has no attribute 'tun'; it has select, "):
+        rulerank.selection.tun  # noqa: B018
 
 
 def test_no_public_name_is_hidden_by_a_module():

@@ -14,7 +14,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation.rankings import all_judgements, left_out
 from rulerank.io.formats import write_any
 from rulerank.io.trec import join, with_qrels
-from rulerank.recall_base import CountedRows, RecallBase, check_judged_extra, check_unjudged, warn_unknown_base
+from rulerank.recall_base import RecallBase, check_judged_extra, check_unjudged, warn_unknown_base
 
 
 def make(y, qid, docid=None, **more):
@@ -33,13 +33,6 @@ def retrieved_synthetic(seed=0, n_queries=20):
     return rr.Dataset(
         synthetic.X[kept], blank, synthetic.qid[kept], synthetic.docid[kept], synthetic.feature_names
     ), qrels
-
-
-def test_skip_leaves_out_what_has_no_grade_and_0_counts_it():
-    data = make([1, 0, -1, -1], ["a", "a", "a", "b"])
-    assert data.labelled("skip").docid.tolist() == ["d0", "d1"]
-    zero = data.labelled(0)
-    assert (zero.docid.tolist(), zero.y.tolist()) == (["d0", "d1", "d2"], [1, 0, 0])
 
 
 def test_grades_without_a_zero_count_the_others_as_not_relevant_and_warn():
@@ -230,16 +223,6 @@ def test_a_query_without_candidates_counts_0_where_it_has_relevant_documents():
     texts = [remark.text for remark in left_out(counting)]
     assert texts == ["2 documents count as missed: not among the candidates", "1 query without candidates counts 0"]
     assert alone(data)[0]["NDCG@10"] == 0.5
-
-
-def test_what_is_left_out_agrees_in_number():
-    counting = CountedRows(np.arange(9), np.zeros(9), "skip", 1, 1, 1, 2)
-    assert [remark.text for remark in left_out(counting)] == [
-        "1 document without a grade is left out",
-        "1 document counts as missed: not among the candidates",
-        "1 query without a grade is left out",
-        "2 queries without candidates count 0",
-    ]
 
 
 def test_extra_documents_go_with_unjudged_0_even_where_every_row_is_judged():

@@ -1,5 +1,4 @@
 import io
-import subprocess
 import sys
 import time
 
@@ -88,14 +87,3 @@ def test_an_error_passes_through_and_takes_the_bar_away(terminal):
         fail()
     with progress(2, "again", after=0):
         screen.wait_for("again")
-
-
-def test_rich_is_not_loaded_before_a_bar_shows():
-    program = (
-        "import sys\n"
-        "from rulerank._util.loops import progress\n"
-        "with progress(1, 'x') as bar: bar.advance()\n"
-        "print('rich' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

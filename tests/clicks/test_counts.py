@@ -20,6 +20,9 @@ POOL = rr.Dataset(
 )
 
 
+LOG = "qid,f,position:log,impressions:log,clicks:log\n"
+
+
 def counts(rows):
     return rr.clicks.read_clicks(
         pl.DataFrame(rows, ["query", "doc", "position", "impressions", "clicks"], orient="row")
@@ -110,15 +113,9 @@ def test_features_named_as_in_a_log_stay_features():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "qid,f,position:log\nq,1,1\n",
-            "the columns position:log, impressions:log, clicks:log go together: there is only position:log",
-        ),
-        (
-            "qid,f,position:log,impressions:log,clicks:log\nq,1,1,5,many\n",
-            ":2: expected a whole number in column 'clicks:log', got 'many'",
-        ),
-        ("qid,f,position:log,impressions:log,clicks:log\nq,1,0,5,1\n", "position must be a whole number from 1"),
+        ("qid,f,position:log\nq,1,1\n", "impressions:log, clicks:log go together: there is only position:log"),
+        (f"{LOG}q,1,1,5,many\n", ":2: expected a whole number in column 'clicks:log', got 'many'"),
+        (f"{LOG}q,1,0,5,1\n", "position must be a whole number from 1"),
     ],
 )
 def test_a_table_with_half_a_log_is_refused(content, message):
@@ -132,8 +129,3 @@ def test_rows_and_data_sets_keep_what_was_shown():
     assert rr.Dataset.concat([joined, joined]).impressions.clicks.tolist() == [1, 0, 1, 0]
     with pytest.raises(DataError, match="data sets differ: some have impressions and clicks, others have none"):
         rr.Dataset.concat([joined, POOL])
-
-
-def test_what_a_format_cannot_carry_is_said():
-    joined = counts([("q1", "a", 1, 5, 1)]).join(POOL)
-    assert rr.io.formats.write_any(joined, io.BytesIO(), "letor").note == "feature names, texts, clicks"

@@ -141,11 +141,14 @@ def test_folds_test_each_query_once_and_never_share_a_query(n_queries, n_folds, 
         assert sorted(doc for fold in folds for doc in getattr(fold, part).docid) == sorted(data.docid)
 
 
-def test_folds_that_cannot_be_are_refused():
-    data = make_ranking(n_queries=4)
-    with pytest.raises(DataError, match="n_folds must be at least 3: got 2"):
-        make_folds(data, 2)
-    with pytest.raises(DataError, match="n_folds must be at most the number of queries, 4: got 5"):
-        make_folds(data, 5)
-    with pytest.raises(DataError, match="seed must be at least 0: got -1"):
-        make_folds(data, 3, seed=-1)
+@pytest.mark.parametrize(
+    ("n_folds", "seed", "message"),
+    [
+        (2, 0, "n_folds must be at least 3: got 2"),
+        (5, 0, "n_folds must be at most the number of queries, 4: got 5"),
+        (3, -1, "seed must be at least 0: got -1"),
+    ],
+)
+def test_folds_that_cannot_be_are_refused(n_folds, seed, message):
+    with pytest.raises(DataError, match=message):
+        make_folds(make_ranking(n_queries=4), n_folds, seed)

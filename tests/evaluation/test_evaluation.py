@@ -55,17 +55,8 @@ def plainly(y, scores, qid, retrieved, measure, convention, ties, relevant_from,
 )
 def test_every_measure_agrees_with_its_definition_over_all_orders_of_the_ties(convention, ties, run, relevant_from):
     y, scores, qid, retrieved = run
-    result = evaluate(
-        y,
-        scores,
-        qid,
-        ALL,
-        convention=convention,
-        ties=ties,
-        retrieved=retrieved,
-        relevant_from=relevant_from,
-        any_grades=True,
-    )
+    options = {"convention": convention, "ties": ties, "retrieved": retrieved, "relevant_from": relevant_from}
+    result = evaluate(y, scores, qid, ALL, any_grades=True, **options)
     for measure in ALL:
         want = plainly(y, scores, qid, retrieved, Measure.parse(measure), convention, ties, relevant_from, int(y.max()))
         np.testing.assert_allclose(result.per_query[measure], want, rtol=1e-12, atol=1e-12, err_msg=measure)
@@ -158,13 +149,11 @@ def test_documents_not_retrieved_need_no_score_but_count():
 def test_grades_that_are_the_same_in_every_query_tell_no_rankings_apart(y, what):
     scores, qid = [0.1, 0.2, 0.3, 0.4], ["a", "a", "b", "b"]
     for call in (lambda: evaluate(y, scores, qid), lambda: compare(y, {"one": scores, "two": scores}, qid)):
-        with pytest.raises(DataError) as told:
-            call()
-        assert f"no query has documents of two grades ({what}), so there is nothing to compare rankings by" in str(
-            told.value
+        message = (
+            rf"no query has documents of two grades \({what}\), .*grade more documents of each query.*unjudged 0"
         )
-        assert "grade more documents of each query" in str(told.value)
-        assert "(--unjudged 0, in Python unjudged=0)" in str(told.value)
+        with pytest.raises(DataError, match=message):
+            call()
     assert evaluate(y, scores, qid, "NDCG@10", any_grades=True).n_queries == 2
     assert evaluate(y, scores, qid, "R@10", retrieved=[True, True, True, False]).means["Recall@10"] < 1
 

@@ -74,12 +74,6 @@ def test_a_data_set_has_its_queries_with_it():
 
 
 def test_compare_takes_grades_or_a_data_set_first():
-    rankings = {"a": SCORES, "b": -SCORES}
-    assert (
-        rr.compare(DATA.y, rankings, DATA.qid, ["MAP", "P@1"]).pairs
-        == rr.compare(DATA, rankings, measures=["MAP", "P@1"]).pairs
-    )
-    with pytest.raises(
-        DataError, match="expected the grades, then the rankings as a dict from name to scores: got ndarray"
-    ):
-        rr.compare(rankings, DATA.y, DATA.qid)
+    rankings, measures = {"a": SCORES, "b": -SCORES}, ["MAP", "P@1"]
+    by_grades, by_data = rr.compare(DATA.y, rankings, DATA.qid, measures), rr.compare(DATA, rankings, measures=measures)
+    assert by_grades.pairs == by_data.pairs

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset, doc_name
-from rulerank.io.columns import doc_keys, named_row, with_keys
+from rulerank.io.columns import doc_keys, named_row
 
 values = st.lists(
     st.lists(st.sampled_from([0.0, -0.0, 1.5, float("nan")]), min_size=2, max_size=2), min_size=1, max_size=8
@@ -36,12 +36,6 @@ def test_people_count_rows_from_one_and_can_name_them_back():
     assert [named_row(name) for name in ("row 0", "row", "row x", "rows 1", "d7", "row 1 ", f"row {'9' * 40}")] == [
         None
     ] * 7
-
-
-def test_an_id_is_both_name_and_key():
-    data = Dataset([[0.5], [0.5]], y=[-1, -1], qid=["q", "q"], docid=np.array([7, 8]))
-    assert doc_keys(data).tolist() == with_keys(data).docid.tolist() == ["7", "8"]
-    assert doc_name(data, 1) == "8"
 
 
 def test_keys_of_many_rows_are_those_of_each(monkeypatch):

@@ -38,11 +38,6 @@ def test_parts_have_the_names_of_any_letor_and_any_compression(tmp_path, names):
     assert fold.train.X.tolist() == fold.vali.X.tolist() == fold.test.X.tolist() == [[0.5]]
 
 
-def test_a_directory_with_the_three_parts_is_one_fold(tmp_path):
-    [fold] = read_folds(lay_out(tmp_path / "OHSUMED"))
-    assert fold.name == "OHSUMED"
-
-
 def test_the_parts_of_a_fold_have_the_same_features(tmp_path):
     lay_out(tmp_path)
     lay_out(tmp_path, ["vali.txt"], "1 qid:1 3:2\n")

@@ -86,11 +86,6 @@ def test_a_column_that_was_named_must_be_there(options, message):
     assert message in str(caught.value)
 
 
-def test_of_many_columns_only_a_few_are_listed():
-    with pytest.raises(ReadError, match=r"the columns are x0, x1, x2, \.\.\. x39; name the column of the query id"):
-        csv(",".join(f"x{i}" for i in range(40)) + "\n")
-
-
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

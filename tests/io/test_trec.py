@@ -211,12 +211,6 @@ def test_join_agrees_with_the_plain_way(retrieved, judged, complete):
     assert np.array_equal(np.isnan(both.scores), ~both.retrieved)
 
 
-def test_qrels_hold_only_what_was_judged():
-    qrels = qrels_from_data(Dataset([[1.0], [2.0]], [-1, 0], ["q", "q"], ["d", "e"]))
-    assert columns(qrels) == {"qid": ["q"], "docid": ["e"], "grade": [0]}
-    assert repr(qrels) == "Qrels(1 row, 1 query)"
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_every_score_comes_back_to_the_last_bit(scores):
     assert read_scores(io.StringIO("".join(f"{score!r}\n" for score in scores))).tolist() == scores
