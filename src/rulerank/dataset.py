@@ -171,7 +171,7 @@ class Dataset:
             **{name: value[rows] for name, value in picked.items() if value is not None},
         )
 
-    def labelled(self, unjudged: int | str | None = None, judged_extra: bool | str | None = None) -> Dataset:
+    def labelled(self, unjudged: int | str | None = None, judged_extra: bool | None = None) -> Dataset:
         """Return the rows that have a grade, by the rule of `recall_base.counted_rows`.
 
         unjudged: 0 counts documents without a grade as not relevant, "skip" leaves them out; by default 0 where
@@ -184,7 +184,7 @@ class Dataset:
         """
         return self.counted(self.counted_rows(unjudged, judged_extra))
 
-    def counted_rows(self, unjudged: int | str | None = None, judged_extra: bool | str | None = None) -> CountedRows:
+    def counted_rows(self, unjudged: int | str | None = None, judged_extra: bool | None = None) -> CountedRows:
         """Return which rows `labelled` keeps, their grades, and how many others there are."""
         nothing_to_ask = self.base is None and bool((self.y != UNLABELLED).all())
         queries = np.empty(0, dtype=np.int64) if nothing_to_ask else query_index(self.qid)[0]

@@ -149,18 +149,6 @@ def check_unjudged(unjudged: object) -> str | None:
     return word
 
 
-def check_judged_extra(extra: object) -> bool | None:
-    """Return whether documents that are there only because they are judged are kept; None where it was not said.
-
-    >>> check_judged_extra("no"), check_judged_extra(True), check_judged_extra(None)
-    (False, True, None)
-    """
-    known = {None: None, True: True, False: False, "yes": True, "no": False}
-    if not isinstance(extra, str | bool | None) or extra not in known:
-        raise DataError(f"judged_extra must be yes or no: got {extra!r:.60}")
-    return known[extra]
-
-
 def usual_unjudged(grades: Array, n_unjudged: int) -> str:
     """Return what is done with documents without a judgement unless it is said, and warn where they count.
 
@@ -197,13 +185,13 @@ class CountedRows(NamedTuple):
 
 
 def counted_rows(
-    y: Array, query: Array, base: RecallBase | None, unjudged: object = None, judged_extra: object = None
+    y: Array, query: Array, base: RecallBase | None, unjudged: object = None, extra: bool | None = None
 ) -> CountedRows:
     """Return the rows that training and evaluation count, by the one rule for documents without a judgement.
 
     unjudged: "0" counts them as not relevant, "skip" leaves them out. By default what the grades hold already, as
     `rulerank features` wrote them; else "0" where the judgements hold hardly any grade 0 and "skip" where they do.
-    judged_extra: whether documents stay that are there only because they are judged; by default not where others count
+    extra: whether documents stay that are there only because they are judged; by default not where others count
     as not relevant, for being there at all would then tell that they are relevant.
     Queries without any judgement are left out: nobody knows that none of their documents is relevant.
     query: the number of each row's query.
@@ -211,7 +199,7 @@ def counted_rows(
     >>> counted_rows(np.array([1, -1, -1]), np.array([0, 0, 1]), None, "0").y.tolist()
     [1, 0]
     """
-    way, extra = check_unjudged(unjudged), check_judged_extra(judged_extra)
+    way = check_unjudged(unjudged)
     known = y >= 0
     judged = known if base is None else known & base.judged
     if judged.all() and (base is None or not base.extra.any()):

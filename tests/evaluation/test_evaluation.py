@@ -149,9 +149,7 @@ def test_documents_not_retrieved_need_no_score_but_count():
 def test_grades_that_are_the_same_in_every_query_tell_no_rankings_apart(y, what):
     scores, qid = [0.1, 0.2, 0.3, 0.4], ["a", "a", "b", "b"]
     for call in (lambda: evaluate(y, scores, qid), lambda: compare(y, {"one": scores, "two": scores}, qid)):
-        message = (
-            rf"no query has documents of two grades \({what}\), .*grade more documents of each query.*unjudged 0"
-        )
+        message = rf"no query has documents of two grades \({what}\), .*grade more documents of each query.*unjudged 0"
         with pytest.raises(DataError, match=message):
             call()
     assert evaluate(y, scores, qid, "NDCG@10", any_grades=True).n_queries == 2

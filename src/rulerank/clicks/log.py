@@ -8,7 +8,6 @@ where a cell does not hold what it should.
 from __future__ import annotations
 
 import codecs
-import csv
 import itertools
 import json
 import os
@@ -24,8 +23,8 @@ import polars as pl
 from rulerank._util.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.columns import is_frame, to_polars
-from rulerank.io.files import GZIP, file_names, format_suffix, is_model, note_input, read_bytes, read_parts
-from rulerank.io.frames import GUARDED_CELL, QUOTE, SEPARATORS
+from rulerank.io.files import GZIP, decoded, file_names, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.frames import GUARDED_CELL, QUOTE, SEPARATORS, records
 
 ROLES = {  # what a column is, and the names that it is known by
     "query": ("query", "qid", "query_id", "query_text", "search_query", "keywords"),
@@ -326,19 +325,14 @@ def _json_object(name: str, number: int, line: bytes) -> dict[str, Any]:
 
 def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
     """Return the names of the columns, and how many blank lines come before them."""
-    n_blank = 0
-    for number, line in enumerate(_lines(path), 1):
+    for n_blank, line in enumerate(_lines(path)):
         if not line.strip():
-            n_blank += 1
             continue
-        try:
-            cells = next(_records([_decoded(name, number, line.removeprefix(codecs.BOM_UTF8))], separator))
-        except csv.Error:
-            raise ReadError(name, number, "expected a line of column names, got an unclosed quote") from None
+        _, cells = next(records(decoded(line, name), name, separator))
         lower = [cell.lower() for cell in cells]  # DuckDB does not look at capitals
         twice = next((cell for cell in cells if lower.count(cell.lower()) > 1), None)
         if twice is not None:
-            raise ReadError(name, number, f"column names must differ: {twice!r} appears twice")
+            raise ReadError(name, n_blank + 1, f"column names must differ: {twice!r} appears twice")
         return cells, n_blank
     raise ReadError(name, None, "the file is empty")
 
@@ -348,16 +342,3 @@ def _mistake(error: str) -> tuple[int | None, str]:
     number = re.search(r"CSV Error on Line: (\d+)", error)
     said = [line for line in error.splitlines() if re.match("Expected|Value with|Invalid unicode", line)]
     return (int(number[1]), said[0]) if number and said else (None, error.splitlines()[0] if error else "damaged")
-
-
-def _records(lines: Iterable[str], separator: str) -> Any:
-    if QUOTE[separator]:
-        return csv.reader(lines, delimiter=separator, strict=True)
-    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
-
-
-def _decoded(name: str, number: int, line: bytes) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise ReadError(name, number, f"expected UTF-8 text, got the byte 0x{line[error.start]:02x}") from None

@@ -47,18 +47,17 @@ def from_data(
     *,
     complete: bool = False,
     unjudged: str | None = None,
-    judged_extra: str | None = None,
     **reading: Any,
 ) -> list[Ranking]:
     """Return the documents of a data file ranked by each score file, by each run, which meets them by ids, and feature.
 
     complete: a query that a run lacks counts 0.
-    unjudged, judged_extra: as in `Dataset.labelled`.
+    unjudged: as in `Dataset.labelled`.
     """
     data = read_data_file(data_file, graded=True, wanted=features, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
-    found = data.counted_rows(unjudged, judged_extra)
+    found = data.counted_rows(unjudged)
     if not found.rows.size:
         raise DataError(f"{data_file}: no document has a grade, so nothing can be measured")
     warn_unknown_base(data_file, data.base, found, data.feature_names)

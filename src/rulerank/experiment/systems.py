@@ -21,7 +21,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.fusion.competence import Competence
 from rulerank.io.columns import doc_keys
-from rulerank.io.trec import Run
+from rulerank.io.trec import Run, some_ids
 from rulerank.methods import METHODS
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
@@ -108,8 +108,8 @@ class GivenRun:
                 ("document", run.docid, doc_keys(test)) if queries & ran else ("query", run.qid, test.qid)
             )
             raise DataError(
-                f"no {what} of {fold.name}'s test is in the run: the run has {_some(own)}, the data have "
-                f"{_some(theirs)}; ids must match exactly"
+                f"no {what} of {fold.name}'s test is in the run: the run has {some_ids(own)}, the data have "
+                f"{some_ids(theirs)}; ids must match exactly"
             )
         counts = {
             "documents returned": f"{n_returned:,} of {len(test):,}",
@@ -117,10 +117,6 @@ class GivenRun:
             "left out, not in the data": f"{sum(query in queries for query in run.qid) - n_returned:,}",
         }
         return Scores(np.full(len(fold.vali), np.nan), found, counts)
-
-
-def _some(ids: Array) -> str:
-    return ", ".join(repr(str(one)) for one in list(dict.fromkeys(ids[:1000].tolist()))[:3]) if len(ids) else "none"
 
 
 def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: Fold, measure: str) -> Scores:

@@ -166,7 +166,7 @@ def _read_delimited(
         raise ReadError(name, None, "the file is empty: expected a line of column names")
     frame = _plain_cells(whole.strip("\r\n"), separator)
     if frame is None:
-        rows = [cells for _, cells in _records(whole, name, separator)]
+        rows = [cells for _, cells in records(whole, name, separator)]
         frame = pl.DataFrame([pl.Series(column, dtype=pl.String) for column in zip(*rows, strict=True)])
     frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))  # an empty cell is null
     header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
@@ -174,7 +174,7 @@ def _read_delimited(
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise ReadError(name, None, f"column names must differ: {twice!r} appears twice{no_header_hint(columns)}")
-    origin = Origin(name, lambda: [line for line, _ in _records(whole, name, separator)][1:])
+    origin = Origin(name, lambda: [line for line, _ in records(whole, name, separator)][1:])
     cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
     text = None if [*map(str.lower, columns)] == [*QUEPID] else text
     typed = [_typed(column, text, numeric, number, origin) for column in cells]
@@ -193,7 +193,7 @@ def _plain_cells(body: str, separator: str) -> pl.DataFrame | None:
     return frame if is_whole else None
 
 
-def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of every row that is not blank, as the csv module reads them; all are as long."""
     quoting: Any = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
     limit = csv.field_size_limit(len(text))

@@ -232,8 +232,8 @@ def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, e
     asked = texts != ""
     if len(data) and not asked.any():
         raise DataError(
-            f"no query of the judgements is among the documents: the judgements have {_some(qrels.qid)}, "
-            f"the documents {_some(data.qid)}"
+            f"no query of the judgements is among the documents: the judgements have {some_ids(qrels.qid)}, "
+            f"the documents {some_ids(data.qid)}"
         )
     if way is None:
         way = usual_unjudged(qrels.grade, int((asked & ~judged).sum()))
@@ -260,7 +260,7 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
     if not (judged_queries & run_queries):
         raise DataError(
             "no query is in both the run and the qrels: "
-            f"the run has {_some(run.qid)}, the qrels have {_some(qrels.qid)}"
+            f"the run has {some_ids(run.qid)}, the qrels have {some_ids(qrels.qid)}"
         )
     grades = qrels.by_pair()
     skip = check_unjudged(unjudged) == "skip"
@@ -402,5 +402,6 @@ def _write_lines(columns: dict[str, Array | str], target: Source) -> None:
     write_bytes(target, buffer.getvalue())
 
 
-def _some(qid: Array) -> str:
-    return ", ".join(map(repr, list(dict.fromkeys(qid[:1000]))[:3])) if qid.size else "none"
+def some_ids(ids: Array) -> str:
+    """Return the first three different ids, for a message."""
+    return ", ".join(repr(str(one)) for one in list(dict.fromkeys(ids[:1000].tolist()))[:3]) or "none"
