@@ -22,6 +22,7 @@ RANKERS = {
     "GlobalRules of one": rr.GlobalRules(max_size=1, min_support=0.05),
     "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.discretize.EqualFrequency(3)),
     "Anchored": rr.Anchored(baseline=0),
+    "Anchored, baseline often missing": rr.Anchored(baseline="clicks"),
     "QueryIntercepts": rr.QueryIntercepts(l2=1),
 }
 LINEAR = ("QueryIntercepts",)

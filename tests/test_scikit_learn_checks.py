@@ -9,14 +9,7 @@ from test_contract import RANKERS
 ALL = [make() for make in RANKERS.values()] + [rr.StableRules(literal=True)]
 
 
-POOL = "weights are of labels: Anchored takes its scale from all documents given, whatever they weigh"
-
-
-def expected_failures(estimator):
-    return {"check_sample_weight_equivalence_on_dense_data": POOL} if isinstance(estimator, rr.Anchored) else {}
-
-
-@parametrize_with_checks(ALL, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)

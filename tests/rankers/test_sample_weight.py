@@ -15,7 +15,7 @@ def synthetic():
     return data[~np.isnan(data.X).any(axis=1)]
 
 
-@pytest.mark.parametrize("make", [*COUNTING, lambda: rr.QueryIntercepts(l2=1.0)])
+@pytest.mark.parametrize("make", [*COUNTING, lambda: rr.QueryIntercepts(l2=1.0), lambda: rr.Anchored(baseline=0)])
 def test_whole_weights_are_the_same_as_repeated_rows(make, synthetic):
     weights = np.random.default_rng(0).integers(0, 4, len(synthetic))
     rows = np.repeat(np.arange(len(synthetic)), weights)
@@ -24,6 +24,16 @@ def test_whole_weights_are_the_same_as_repeated_rows(make, synthetic):
     if make in COUNTING:
         assert np.array_equal(one, other)
     assert one == pytest.approx(other, rel=1e-6, abs=1e-9)
+
+
+def test_anchored_measures_its_scale_with_weights_that_are_not_whole(synthetic):
+    weights = np.random.default_rng(0).choice([0.25, 0.5, 1.0], len(synthetic))
+    one = rr.Anchored(baseline=0).fit(synthetic, sample_weight=weights)
+    assert one.n_labels_ == round(weights.sum())
+    rows = np.repeat(np.arange(len(synthetic)), (4 * weights).astype(int))
+    cuts = [table.cuts[0][[0, -1]] for table in one.tables_.tables]
+    others = [table.cuts[0][[0, -1]] for table in rr.Anchored(baseline=0).fit(synthetic[rows]).tables_.tables]
+    assert np.concatenate(cuts) == pytest.approx(np.concatenate(others), rel=0.01)
 
 
 def test_weights_change_the_coefficients_in_proportion(synthetic):

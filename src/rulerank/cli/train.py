@@ -335,14 +335,17 @@ def from_labels(asked: Asked, labels: str) -> Trained:
     asked.check_no_clicks()
     would_be = " (the model would equal the baseline ranking)" if anchored else ""
     check_contrast(data.y, query_index(data.qid)[0], f"learn from{would_be}")
-    params, baseline = few_label_params(code) | asked.params, asked.params.get("baseline")
+    usual = few_label_params(code)
+    if asked.exportable and "normalize" in usual:
+        usual = usual | {"normalize": None}
+    params, baseline = usual | asked.params, asked.params.get("baseline")
     if baseline is None and (anchored or asked.baseline is not None):
         baseline = baseline_of(data.feature_names, asked.baseline, WITHOUT if anchored else "").option
     if anchored:
         params["baseline"] = baseline
     selections: dict[str, Selection] = {}
     if baseline is not None:
-        plain = name == FROM_BASELINE[0] and params.keys() <= {"baseline"} | few_label_params(code).keys()
+        plain = name == FROM_BASELINE[0] and params.keys() <= {"baseline"} | usual.keys()
         # only with default parameters may it switch to a full method
         ranker = None if plain else make_ranker(name, params)
         selections["few_labels"] = select(pool, ranker, baseline=baseline, exportable=asked.exportable)

@@ -22,7 +22,7 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.normalize import check_present, fill_missing, normalize_by_query
 from rulerank.rankers.anchored.anchored_ranker import SCALE, AnchoredRanker, without_codes
 from rulerank.rankers.anchored.posterior import Averaged, average
-from rulerank.rankers.anchored.scale import Items, PooledScale
+from rulerank.rankers.anchored.scale import Items, PooledScale, repeated_rows
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.linear.query_intercepts import Coefficients
 from rulerank.rules.additive import AdditiveTables, Table
@@ -144,7 +144,8 @@ class Anchored(AnchoredRanker):
         if known is not None and known.scale is not None and known.means is not None:
             scale, means = known.scale, known.means
         else:
-            scale = PooledScale.of(X, data.queries, *self._anchor, logged=self.baseline_model_ is None)
+            rows = repeated_rows(data.weights, n_rows)
+            scale = PooledScale.of(X[rows], data.queries[rows], *self._anchor, logged=self.baseline_model_ is None)
             means = scale.means[data.queries]
         items = Items.of(scale.cuts, X)
         self._check_size(items.features.size, n_rows)

@@ -247,7 +247,8 @@ class AnchoredRanker(Ranker):
         """Find the baseline ranking among the features."""
         names = self.feature_names_ if self._known is None else self._known.names
         self.baseline_ = self.baseline_model_ or self.baseline_among(names, data.categories)
-        self.n_labels_, self.n_queries_ = len(data.grades), int(np.unique(data.queries).size)
+        self.n_labels_ = len(data.grades) if data.weights is None else round(float(data.weights.sum()))
+        self.n_queries_ = int(np.unique(data.queries).size)
 
     def _take_averaged(self, found: Averaged) -> None:
         self.coef_, self.covariance_ = found.weights, found.covariance

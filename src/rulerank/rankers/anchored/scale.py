@@ -22,6 +22,7 @@ from rulerank.dataset import Array
 from rulerank.discretize.base import equal_frequency_cuts
 from rulerank.rules.additive import Table
 
+MOST_REPEATED = 20  # times a row counts on average where rows are weighted
 N_BINS = 5  # intervals that rules vote for
 N_STEPS, N_BASELINE_STEPS = 128, 1024  # of each kind
 N_BEYOND, BEYOND = 256, math.log(16)  # steps of the baseline ranking up to 16 times the highest value of the pool
@@ -87,6 +88,21 @@ class PooledScale(NamedTuple):
             rows[:, self.column] = signed_log(rows[:, self.column], self.unit)
         found: Array = (rows - means) / self.deviations
         return found
+
+
+def repeated_rows(weights: Array | None, n_rows: int) -> Array:
+    """Return the rows to measure the scale on, each as often as it counts: weights of 2 are two equal rows.
+
+    Weights that are not whole, or very large, count in proportion: `MOST_REPEATED` times on average.
+
+    >>> repeated_rows(np.array([2.0, 1.0]), 2).tolist(), repeated_rows(None, 2).tolist()
+    ([0, 0, 1], [0, 1])
+    """
+    if weights is None:
+        return np.arange(n_rows)
+    if (weights % 1).any() or weights.sum() > MOST_REPEATED * n_rows:
+        weights = np.maximum(np.rint(weights * (MOST_REPEATED * n_rows / weights.sum())), 1)
+    return np.repeat(np.arange(n_rows), weights.astype(np.int64))
 
 
 def signed_log(values: Array, unit: float) -> Array:
