@@ -108,23 +108,17 @@ def candidates(data: Dataset, *named: str | None) -> Dataset:
 
 def of_query(data: Dataset, query: str | None, doc: str) -> Dataset:
     """Return the documents of a query; without its id, of the only query with such a document."""
-    import numpy as np
-
     from rulerank._util.words import listed
-    from rulerank.dataset import query_index
+    from rulerank.explain.ranking import rows_of
 
-    assert data.docid is not None
     if query is None:
+        assert data.docid is not None
         holding = list(dict.fromkeys(map(str, data.qid[data.docid == doc])))
         if len(holding) != 1:
             where = f"queries {listed(holding)}: choose one with --query" if holding else "no query of the data"
             raise DataError(f"document {doc!r} is in {where}")
         query = holding[0]
-    own = np.array([str(one) == query for one in data.qid], dtype=bool)
-    if not own.any():
-        ids = listed([str(one) for one in query_index(data.qid)[1]])
-        raise DataError(f"no query {query!r} in the data: it has {ids}")
-    return data[own]
+    return rows_of(data, query)
 
 
 def with_names(data: Dataset) -> Dataset:

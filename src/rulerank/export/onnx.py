@@ -12,7 +12,7 @@ from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Split, Tree
+from rulerank.export.trees import Leaf, Split, numbered
 
 LESS = 1  # nodes_modes: BRANCH_LT
 SUM = 1  # aggregate_function
@@ -85,29 +85,20 @@ def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[A
 
 def _tree_nodes(onnx: Any, form: Form) -> list[Any]:
     """Return the operator over all trees, and the addition of the base."""
+    roots: list[int] = []
     splits: list[Split] = []
-    sides: list[list[tuple[int, int]]] = []  # of each split: what `number` gives for both sides
     values: list[float] = []
-
-    def number(node: Tree) -> tuple[int, int]:
-        """Return the number of a split or leaf, and whether it is a leaf."""
-        if isinstance(node, Leaf):
-            values.append(node.value)
-            return len(values) - 1, 1
-        own = len(splits)
-        splits.append(node)
-        sides.append([])
-        sides[own] = [number(node.left), number(node.right)]
-        return own, 0
-
-    roots = []
+    sides: list[list[tuple[int, int]]] = []  # of each split: the numbers of both sides, and whether they are leaves
     for tree in form.trees or (Leaf(0.0),):
+        # the operator knows no tree without a split
+        nodes = numbered(Split(0, 0.0, tree, tree) if isinstance(tree, Leaf) else tree)
         roots.append(len(splits))
-        if isinstance(tree, Leaf):  # the operator knows no tree without a node: a node whose sides are the same leaf
-            splits.append(Split(0, 0.0, tree, tree))
-            sides.append([number(tree)] * 2)
-        else:
-            number(tree)
+        numbers = []
+        for one in nodes:
+            same_kind: list[Any] = values if isinstance(one.node, Leaf) else splits
+            numbers.append((len(same_kind), int(same_kind is values)))
+            same_kind.append(one.node.value if isinstance(one.node, Leaf) else one.node)
+        sides += [[numbers[one.left], numbers[one.right]] for one in nodes if one.left >= 0]
     tensor, double = onnx.helper.make_tensor, onnx.TensorProto.DOUBLE
     n = len(splits)
     return [

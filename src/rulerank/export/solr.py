@@ -8,7 +8,7 @@ defaults; NaN goes right.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,6 @@ from rulerank.export.form import Form
 from rulerank.export.trees import LARGEST32, Leaf, Tree, float32_at_least
 
 SLACK = np.float32(1e-6)
-
-
-class Threshold(NamedTuple):
-    """A threshold to write, and what Solr compares with."""
-
-    written: np.float32
-    compared: np.float32
 
 
 def export(form: Form, names: Names) -> Export:
@@ -64,21 +57,20 @@ def _node(tree: Tree, feature_names: tuple[str, ...], moved: set[tuple[int, floa
     }
 
 
-def threshold_for(wanted: np.float32) -> Threshold:
-    """Return the threshold to which Solr adds 1e-6 and gets the wanted float32, or the nearest below it.
+def threshold_for(wanted: np.float32) -> tuple[np.float32, np.float32]:
+    """Return the threshold to write, and what Solr compares with: 1e-6 more, the wanted float32 or the nearest below.
 
-    >>> float(threshold_for(np.float32(0.5)).compared)
+    >>> float(threshold_for(np.float32(0.5))[1])
     0.5
     """
-    near = np.float32(wanted - SLACK)
-    low = high = near
-    tried = [near]
+    low = high = np.float32(wanted - SLACK)
+    tried = [low]
     with np.errstate(over="ignore"):
         for _ in range(4):
             low, high = np.nextafter(low, np.float32(-np.inf)), np.nextafter(high, np.float32(np.inf))
             tried += [low, high]
-        found = [Threshold(one, np.float32(one + SLACK)) for one in tried if np.isfinite(one)]
-    return max((one for one in found if one.compared <= wanted), key=lambda one: one.compared)
+        pairs = [(one, np.float32(one + SLACK)) for one in tried if np.isfinite(one)]
+    return max((pair for pair in pairs if pair[1] <= wanted), key=lambda pair: pair[1])
 
 
 def _notes(form: Form, moved: set[tuple[int, float]]) -> tuple[str, ...]:
