@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 import typer
@@ -57,7 +57,7 @@ def serve(
     from rulerank.serve.web import check_packages
 
     check_packages()
-    from rulerank.web.server import check_token
+    from rulerank.web.server import check_token, is_loopback, open_socket, url_of
 
     check_token(host, token, "client")
     gc.disable()  # loading creates many long-lived objects: saves a tenth of the start time
@@ -67,8 +67,20 @@ def serve(
         reranker = open_model(model, texts, features_only=features_only, baseline=baseline)
     finally:
         gc.enable()
-    with shared_counts(workers):
-        code = answer_requests(reranker, host, port, token, workers, max_docs, timeout, as_json=as_json)
+    with shared_counts(workers), open_socket(host, port) as listening:
+        from rulerank.serve.web.app import Limits, Metrics, create_app
+        from rulerank.serve.web.workers import run
+
+        metrics = Metrics()
+
+        def prepare(number: int) -> ASGIApp:
+            metrics.begin(number, reranker.version)
+            return create_app(reranker, limits=Limits(max_docs, timeout), token=token, metrics=metrics)
+
+        url = url_of(listening)
+        beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
+        hello = partial(print_hello, reranker, url, beyond, token, workers, as_json=as_json)
+        code = run(prepare, listening, workers, timeout + 1, reranker, metrics, hello)
     if code:
         sys.exit(code)
     if not as_json:
@@ -89,58 +101,21 @@ def shared_counts(workers: int) -> Iterator[None]:
             del os.environ["PROMETHEUS_MULTIPROC_DIR"]
 
 
-def answer_requests(
-    reranker: WatchedReranker,
-    host: str,
-    port: int | None,
-    token: str | None,
-    workers: int,
-    max_docs: int,
-    timeout: float,
-    *,
-    as_json: bool,
-) -> int:
-    """Serve until a signal, and return the exit code."""
-    from rulerank.serve.web.app import Limits, Metrics, create_app
-    from rulerank.serve.web.workers import run
-    from rulerank.web.server import is_loopback, open_socket, url_of
-
-    metrics = Metrics()
-
-    def prepare(number: int) -> ASGIApp:
-        metrics.begin(number, reranker.version)
-        return create_app(reranker, limits=Limits(max_docs, timeout), token=token, metrics=metrics)
-
-    with open_socket(host, port) as listening:
-        url = url_of(listening)
-        beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
-        hello = partial(print_hello, reranker, url, beyond, token, workers, as_json=as_json)
-        return run(prepare, listening, workers, timeout + 1, reranker, metrics, hello)
-
-
 def print_hello(
     reranker: WatchedReranker, url: str, beyond: str | None, token: str | None, workers: int, *, as_json: bool
 ) -> None:
     secret = "" if token is None else "?" + urlencode({"token": token})
     features = reranker.features
     if as_json:
-        print_json(
-            {
-                "url": url,
-                "model": str(reranker.path),
-                "version": reranker.version,
-                "documents": None if features is None else int(features.ids_.size),
-                "workers": workers,
-            }
-        )
+        documents = None if features is None else int(features.ids_.size)
+        about = {"url": url, "model": str(reranker.path), "version": reranker.version, "documents": documents}
+        print_json(about | {"workers": workers})
     else:
         ranks = f"documents by {counted(len(reranker.feature_names), 'feature')} sent with the request"
         if features is not None:
             ranks = f"texts, {counted(features.ids_.size, 'document')} in the index"
         print(f"{type(reranker.ranker).__name__} of {reranker.path}, version {reranker.version}: ranks {ranks}")
-        print(
-            f"Listening on {url}" + (f" with {workers} workers" if workers > 1 else "") + f"; try it at {url}{secret}"
-        )
+        print(f"Listening on {url}{f' with {workers} workers' if workers > 1 else ''}; try it at {url}{secret}")
         if beyond is not None:
             print(f"On other machines: {beyond}{secret}")
         print(f"    {curl_line(reranker, url, token)}")
@@ -157,7 +132,7 @@ def curl_line(reranker: WatchedReranker, url: str, token: str | None) -> str:
         query = next(iter(example_queries(reranker.features)), "words of a query")
         return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': query, 'top': 3})}"])
     names = reranker.feature_names[:50]
-    rows: list[dict[str, Any]] = [{"id": "a", "features": dict.fromkeys(names, 0)}]
-    rows.append({"id": "b", "features": dict.fromkeys(names, 1)})
-    body = json.dumps({"documents": rows})
+    body = json.dumps(
+        {"documents": [{"id": id, "features": dict.fromkeys(names, x)} for id, x in (("a", 0), ("b", 1))]}
+    )
     return shlex.join(["curl", "-s", *header, f"{url}rank", "-H", "Content-Type: application/json", "-d", body])

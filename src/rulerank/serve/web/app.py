@@ -23,7 +23,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -220,18 +220,15 @@ def describe_service(table: list[ServiceEndpoint], *, has_token: bool) -> Schema
     refusals = REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The request took too long."}
     found = describe(table, title="rulerank serve", about=about, refusals=refusals, has_token=has_token)
     refused = found["paths"]["/healthz"]["get"]["responses"]
-    counts = {
-        "description": "Metrics in the text format of Prometheus.",
-        "content": {"text/plain": {"schema": {"type": "string"}}},
+    text = {"text/plain": {"schema": {"type": "string"}}}
+    metrics = {
+        "summary": "Return metrics for Prometheus, of all workers together.",
+        "operationId": "get_metrics",
+        "parameters": [],
+        "responses": {code: refused[code] for code in ("401", "403")}
+        | {"200": {"description": "Metrics in the text format of Prometheus.", "content": text}},
     }
-    found["paths"]["/metrics"] = {
-        "get": {
-            "summary": "Return metrics for Prometheus, of all workers together.",
-            "operationId": "get_metrics",
-            "parameters": [],
-            "responses": {"200": counts, "401": refused["401"], "403": refused["403"]},
-        }
-    }
+    found["paths"]["/metrics"] = {"get": metrics}
     return found
 
 
@@ -280,13 +277,13 @@ def create_app(
         return JSONResponse(description)
 
     async def counts(request: Request) -> Response:
-        return PlainTextResponse(
-            metrics.to_text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-        )
+        return Response(metrics.to_text(), media_type="text/plain; version=0.0.4")
 
     async def page(request: Request) -> Response:
         model = reranker.current()
-        names = model.feature_names[:200]
+        rows = [
+            {"id": id, "features": dict.fromkeys(model.feature_names[:200], x)} for id, x in (("a", 0.0), ("b", 1.0))
+        ]
         return PAGES.render(
             "try",
             texts=model.features is not None,
@@ -295,9 +292,7 @@ def create_app(
             version=model.version,
             n_documents=service.n_documents,
             examples=[] if model.features is None else example_queries(model.features),
-            example={
-                "documents": [{"id": doc, "features": dict.fromkeys(names, x)} for doc, x in (("a", 0.0), ("b", 1.0))]
-            },
+            example={"documents": rows},
         )
 
     routes = [Route("/", page), *routes_of(table), Route("/openapi.json", openapi), Route("/metrics", counts)]
