@@ -13,7 +13,7 @@ from typing import Any
 from rulerank.dataset import Array
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Split, Tree, numbered
+from rulerank.export.trees import Leaf, NodeLists, Tree
 
 MISSING_RIGHT = 8
 
@@ -66,26 +66,25 @@ def _tree(tree: Tree) -> str:
     """Write one tree: splits numbered from 0, leaves from -1."""
     if isinstance(tree, Leaf):
         return f"num_leaves=1\nnum_cat=0\nleaf_value={tree.value!r}\nis_linear=0\nshrinkage=1"
-    nodes = numbered(tree)
-    splits = [(one, one.node) for one in nodes if isinstance(one.node, Split)]
-    leaves = [(one, one.node) for one in nodes if isinstance(one.node, Leaf)]
-    numbers = {one.number: number for number, (one, _) in enumerate(splits)}
-    numbers |= {one.number: -1 - number for number, (one, _) in enumerate(leaves)}
+    nodes = NodeLists()
+    nodes.add(tree)
+    splits, leaf_values = nodes.splits, nodes.values
+    children = [tuple(-1 - number if is_leaf else number for number, is_leaf in pair) for pair in nodes.sides]
     return _written(
-        num_leaves=len(leaves),
+        num_leaves=len(leaf_values),
         num_cat=0,
-        split_feature=[split.feature for _, split in splits],
+        split_feature=[one.feature for one in splits],
         split_gain=[0] * len(splits),
-        threshold=[math.nextafter(split.cut, -math.inf) for _, split in splits],  # of infinity: the largest number
+        threshold=[math.nextafter(one.cut, -math.inf) for one in splits],  # of infinity: the largest number
         decision_type=[MISSING_RIGHT] * len(splits),
-        left_child=[numbers[one.left] for one, _ in splits],
-        right_child=[numbers[one.right] for one, _ in splits],
-        leaf_value=[leaf.value for _, leaf in leaves],
-        leaf_weight=[1] * len(leaves),
-        leaf_count=[1] * len(leaves),
+        left_child=[left for left, _ in children],
+        right_child=[right for _, right in children],
+        leaf_value=leaf_values,
+        leaf_weight=[1] * len(leaf_values),
+        leaf_count=[1] * len(leaf_values),
         internal_value=[0] * len(splits),
-        internal_weight=[split.n_leaves for _, split in splits],
-        internal_count=[split.n_leaves for _, split in splits],
+        internal_weight=[one.n_leaves for one in splits],
+        internal_count=[one.n_leaves for one in splits],
         is_linear=0,
         shrinkage=1,
     )

@@ -12,7 +12,7 @@ from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Split, numbered
+from rulerank.export.trees import Leaf, NodeLists, Split
 
 LESS = 1  # nodes_modes: BRANCH_LT
 SUM = 1  # aggregate_function
@@ -85,20 +85,16 @@ def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[A
 
 def _tree_nodes(onnx: Any, form: Form) -> list[Any]:
     """Return the operator over all trees, and the addition of the base."""
-    roots: list[int] = []
-    splits: list[Split] = []
-    values: list[float] = []
-    sides: list[list[tuple[int, int]]] = []  # of each split: the numbers of both sides, and whether they are leaves
+    nodes, roots = NodeLists(), []
     for tree in form.trees or (Leaf(0.0),):
-        # the operator knows no tree without a split
-        nodes = numbered(Split(0, 0.0, tree, tree) if isinstance(tree, Leaf) else tree)
-        roots.append(len(splits))
-        numbers = []
-        for one in nodes:
-            same_kind: list[Any] = values if isinstance(one.node, Leaf) else splits
-            numbers.append((len(same_kind), int(same_kind is values)))
-            same_kind.append(one.node.value if isinstance(one.node, Leaf) else one.node)
-        sides += [[numbers[one.left], numbers[one.right]] for one in nodes if one.left >= 0]
+        roots.append(len(nodes.splits))
+        if isinstance(tree, Leaf):  # the operator knows no tree without a node: a node whose sides are the same leaf
+            nodes.splits.append(Split(0, 0.0, tree, tree))
+            side = nodes.add(tree)
+            nodes.sides.append((side, side))
+        else:
+            nodes.add(tree)
+    splits, sides, values = nodes.splits, nodes.sides, nodes.values
     tensor, double = onnx.helper.make_tensor, onnx.TensorProto.DOUBLE
     n = len(splits)
     return [

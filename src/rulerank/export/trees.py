@@ -139,6 +139,33 @@ def numbered(tree: Tree, *, missing_left: bool = False) -> list[Node]:
     return found
 
 
+class NodeLists:
+    """The nodes of trees in lists, depth-first: splits, the number of each side and whether it is a leaf, leaf values.
+
+    >>> nodes = NodeLists()
+    >>> nodes.add(Split(0, 1.0, Leaf(0.5), Split(1, 2.0, Leaf(1.0), Leaf(1.5))))
+    (0, 0)
+    >>> nodes.sides, nodes.values
+    ([((0, 1), (1, 0)), ((1, 1), (2, 1))], [0.5, 1.0, 1.5])
+    """
+
+    def __init__(self) -> None:
+        self.splits: list[Split] = []
+        self.sides: list[tuple[tuple[int, int], tuple[int, int]]] = []
+        self.values: list[float] = []
+
+    def add(self, node: Tree) -> tuple[int, int]:
+        """Add a tree, and return its number among splits or leaves, and whether it is a leaf."""
+        if isinstance(node, Leaf):
+            self.values.append(node.value)
+            return len(self.values) - 1, 1
+        own = len(self.splits)
+        self.splits.append(node)
+        self.sides.append(((0, 0), (0, 0)))
+        self.sides[own] = self.add(node.left), self.add(node.right)
+        return own, 0
+
+
 def nested(
     tree: Tree, names: Sequence[str], cut: Number, leaf: Number, *, missing_left: bool = False
 ) -> dict[str, Any]:
