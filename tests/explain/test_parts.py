@@ -119,22 +119,6 @@ def test_the_cells_of_literal_query_rules_add_what_the_plain_way_gives(synthetic
         assert found.values[0] == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 10**6), st.booleans())
-def test_a_linear_score_is_taken_apart_into_coefficient_times_value(seed, normalised):
-    rng = np.random.default_rng(seed)
-    X, grades, queries = rng.random((20, 3)), rng.integers(0, 2, 20), np.repeat([0, 1], 10)
-    X[3, 1] = np.nan
-    ranker = rr.QueryIntercepts(l2=1.0, missing="mean", normalize="zscore" if normalised else None)
-    ranker.fit(X, grades, qid=queries)
-    found = ranker.explain(X[:10], row=3)
-    assert found.score == pytest.approx(ranker.predict(X[:10], qid=queries[:10])[3])
-    assert found.score == pytest.approx(sum(share.adds for share in found.features))
-    products = ranker.contributions(X[:10], qid=queries[:10]).values[3]
-    for share in found.features:
-        assert share.adds == pytest.approx(products[ranker.feature_names_.index(share.feature)])
-
-
 MEMBERS = {
     "rules": rr.GlobalRules(discretizer="equal_width"),
     "literal": rr.QueryRules(discretizer="equal_width", literal=True),

@@ -207,12 +207,6 @@ def test_documents_may_bring_the_baselines_score_along(synthetic, dicts):
         reranker.rank("", dicts)
 
 
-def test_anchored_knows_the_baseline_ranking_itself(synthetic, dicts):
-    reranker = rr.Reranker(rr.Anchored(baseline="bm25_body").fit(synthetic))
-    first = min(reranker.rank("", dicts, top=None), key=lambda result: result.baseline_rank)
-    assert first.features["bm25_body"] == max(doc["bm25_body"] for doc in dicts)
-
-
 # explanations
 
 

@@ -52,26 +52,6 @@ def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_feature
         assert result["features"] == own
 
 
-def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(ask, served_synthetic):
-    synthetic, _, rows = served_synthetic
-    client = ask(rr.Reranker(rr.Anchored(baseline="bm25_body").fit(synthetic[:100])))
-    ranked = client.post("/rank", json={"documents": rows, "reasons": True}).json()["results"]
-    two = {"documents": rows, "doc": ranked[0]["id"], "versus": ranked[5]["id"]}
-    versus = client.post("/explain", json=two).json()
-    one = client.post("/explain", json={"documents": rows, "doc": "d3"}).json()["explanation"]
-    name = "baseline ranking bm25_body"
-    for result in ranked:
-        assert sum(reason["adds"] for reason in result["reasons"]) == pytest.approx(result["score"], abs=1e-9)
-    assert any(reason["feature"] == name for result in ranked for reason in result["reasons"])
-    assert one["baseline"] == name
-    assert one["base"] + sum(part["adds"] for part in one["features"]) == pytest.approx(one["score"], abs=1e-9)
-    found = versus["explanation"]
-    assert name in [part["feature"] for part in found["features"]]
-    parts = found["base_difference"] + sum(part["adds"] for part in found["features"])
-    assert parts == pytest.approx(found["difference"], abs=1e-9)
-    assert any(f" from {name}: " in line for line in versus["lines"])
-
-
 def test_texts_are_ranked_as_the_reranker_ranks_them(of_texts, reranker):
     found = reranker.rank(QUERY)
     whole = of_texts.post("/rank", json={"query": QUERY}).json()
@@ -84,17 +64,6 @@ def test_texts_are_ranked_as_the_reranker_ranks_them(of_texts, reranker):
     assert [one["id"] for one in made_up["results"]] == ["a", "1"]
     few = of_texts.post("/rank", json={"query": QUERY, "candidates": 3}).json()
     assert few["n_docs"] == 3
-
-
-def test_a_service_of_texts_ranks_ready_features_too(of_texts, reranker):
-    features = dict.fromkeys(reranker.feature_names, 1.0) | {
-        name: names[0] for name, names in reranker.ranker.categories_.items()
-    }
-    features |= dict.fromkeys(reranker.ranker.dates_, "2026-11-18")
-    rows = [{"id": "a", "features": features | {"bm25(all)": 9.0}}, {"id": "b", "features": features}]
-    answer = of_texts.post("/rank", json={"documents": rows}).json()
-    alone = rr.Reranker(reranker.ranker).rank("", rows)
-    assert [(one["id"], one["score"]) for one in answer["results"]] == [(one.id, one.score) for one in alone]
 
 
 def test_a_search_shows_both_rankings(of_texts, of_features, reranker):
