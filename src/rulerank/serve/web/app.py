@@ -27,6 +27,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rulerank.dataset import Array
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Ranking, Reranker
 from rulerank.serve.rows import Reason
@@ -107,6 +108,15 @@ class ServiceEndpoint(Endpoint):
         return await self.threads.do(task)
 
 
+class Scores(Histogram):
+    """A histogram that counts many values at once: one by one, those of 100 documents take a tenth of a request."""
+
+    def observe_all(self, values: Array) -> None:
+        counts = np.bincount(np.searchsorted(SCORES, values), minlength=len(SCORES) + 1)
+        for place in np.flatnonzero(counts).tolist():
+            self._buckets[place].inc(int(counts[place]))
+
+
 class Metrics:
     """Metrics of all workers."""
 
@@ -118,7 +128,7 @@ class Metrics:
         self.seconds = Histogram("rulerank_request_seconds", about, ["route"], buckets=BOUNDS, registry=own)
         self.documents = Counter("rulerank_documents_scored", "Documents scored.", registry=own)
         about = "Scores of all ranked documents."
-        self.scores = Histogram("rulerank_score", about, ["version"], buckets=SCORES, registry=own)
+        self.scores = Scores("rulerank_score", about, ["version"], buckets=SCORES, registry=own)
         about = "Ranked documents whose value of a feature is missing."
         self.missing = Counter("rulerank_missing_values", about, ["feature"], registry=own)
         self.reloads = Counter("rulerank_model_reloads", "New models loaded, per worker.", registry=own)
@@ -151,12 +161,8 @@ class Metrics:
         self.documents.inc(ranking.n_docs)
         if not ranking:
             return
-        rows, scores = ranking[0].rows, self.scores.labels(ranking.version)
-        for place, n in enumerate(
-            np.bincount(np.searchsorted(SCORES, rows.scores), minlength=len(SCORES) + 1).tolist()
-        ):
-            if n:  # with observe(), one score at a time, it would take a tenth of a request
-                scores._buckets[place].inc(n)
+        rows = ranking[0].rows
+        self.scores.labels(ranking.version).observe_all(rows.scores)
         missing = np.isnan(rows.data.X).sum(axis=0)
         for column in np.flatnonzero(missing).tolist():
             if rows.data.feature_names[column] in rows.ranker.feature_names_:
