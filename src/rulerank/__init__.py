@@ -15,29 +15,16 @@ from rulerank._util.words import old_names, surface
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # isort: off
-    from rulerank import (
-        clicks as clicks,
-        datasets as datasets,
-        discretize as discretize,
-        evaluation as evaluation,
-        errors as errors,
-        experiment as experiment,
-        explain as explain,
-        io as io,
-        judging as judging,
-        scale as scale,
-    )
+    from rulerank import clicks as clicks, datasets as datasets, discretize as discretize, evaluation as evaluation
+    from rulerank import errors as errors, experiment as experiment, explain as explain, io as io
+    from rulerank import judging as judging, scale as scale
     from rulerank.dataset import Dataset as Dataset
     from rulerank.io.letor import read_letor as read_letor
     from rulerank.io.formats import read_folds as read_folds
     from rulerank.io.tables import read_table as read_table, from_frame as from_frame
     from rulerank.io.trec import Run as Run, Qrels as Qrels, read_run as read_run, read_qrels as read_qrels
-    from rulerank.io.texts import (
-        Documents as Documents,
-        Queries as Queries,
-        read_documents as read_documents,
-        read_queries as read_queries,
-    )
+    from rulerank.io.texts import Documents as Documents, Queries as Queries
+    from rulerank.io.texts import read_documents as read_documents, read_queries as read_queries
     from rulerank.text.text_features import TextFeatures as TextFeatures
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.stable_rules import StableRules as StableRules

@@ -19,7 +19,7 @@ from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, located
 from rulerank.evaluation.evaluation import Result, evaluate, graded
-from rulerank.evaluation.measures import Measure, as_measures, other_measure
+from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import latex_table, plain_table
 
@@ -266,7 +266,7 @@ def compare(
         are the interval.
     rules : convention, ties, docid, relevant_from, max_grade, unjudged and n_jobs, as in `evaluate`.
     """
-    asked = as_measures(measures, others=other_measure)
+    asked = as_measures(measures, others=True)
     if not isinstance(scores, Mapping):
         came = type(scores).__name__
         raise DataError(f"expected the grades, then the rankings as a dict from name to scores: got {came}")

@@ -20,16 +20,7 @@ from rulerank.recall_base import CountedRows
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import plain_table
 
-from .measures import (
-    KINDS,
-    TIE_RULES,
-    Measure,
-    OtherMeasure,
-    as_measures,
-    convention_named,
-    other_measure,
-    other_values,
-)
+from .measures import KINDS, TIE_RULES, Measure, OtherMeasure, as_measures, convention_named, other_values
 
 if TYPE_CHECKING:
     from rulerank.evaluation.comparison import ComparisonTable
@@ -189,7 +180,7 @@ they are not counted; complete=True counts them 0
     elif unjudged is not None:
         raise DataError("unjudged is for a Dataset, which knows what is judged: evaluate(data, scores, unjudged=0)")
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
-    asked = as_measures(measures, others=other_measure)
+    asked = as_measures(measures, others=True)
     rules = convention_named(convention)
     tie_rule = rules.ties if ties is None else ties
     if tie_rule not in TIE_RULES:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import ModuleType
@@ -139,10 +139,8 @@ class Measure:
 MAP, P, NDCG, MeanNDCG, MRR, ERR, Recall = map(Measure, KINDS)
 
 
-def as_measures(
-    measures: str | Measure | Iterable[str | Measure], *, others: Callable[[str], Measure | None] | None = None
-) -> tuple[Measure, ...]:
-    """Return measures given as text, as values, one or several, each once; others: what knows those that are not ours.
+def as_measures(measures: str | Measure | Iterable[str | Measure], *, others: bool = False) -> tuple[Measure, ...]:
+    """Return measures given as text, as values, one or several, each once; others: also those that are not ours.
 
     >>> as_measures(["MAP", NDCG @ 10, "AP", "R@50"])
     (MAP, NDCG@10, Recall@50)
@@ -156,7 +154,7 @@ def as_measures(
 
     def read(text: str) -> Measure:
         ours = text.strip().partition("@")[0].lower() in _NAMES
-        return (None if ours or others is None else others(text)) or Measure.parse(text)
+        return (other_measure(text) if others and not ours else None) or Measure.parse(text)
 
     return tuple(dict.fromkeys(read(m) if isinstance(m, str) else m.complete() for m in several))
 

@@ -285,15 +285,10 @@ def make_report(
         Section("Significance", gaps, key="significance"),
         Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.{plus}", "run"),
     ]
-    page = Page(
-        title,
-        (sentence(summary, first, differences[first]),),
-        tuple(section for section in sections if section.parts),
-        groups=tuple(GROUPS.items()),
-        footer="Made by rulerank compare. Click a column's title to sort by it.",
-        sortable=True,
-    )
-    return page, summary
+    told = (sentence(summary, first, differences[first]),)
+    kept = tuple(section for section in sections if section.parts)
+    footer = "Made by rulerank compare. Click a column's title to sort by it."
+    return Page(title, told, kept, groups=tuple(GROUPS.items()), footer=footer, sortable=True), summary
 
 
 def sentence(summary: Summary, measure: str, differences: Sequence[Comparison]) -> str:
@@ -337,14 +332,10 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
     n_docs = sum(len(fold.test) for fold in summary.experiment.folds)
     rows = []
     for row in summary.rows:
-        figures = [
-            number_cell(
-                summary.mean(row.name, measure),
-                strong=row.name in strong[measure],
-                mark=marks.get((row.name, measure), ""),
-            )
-            for measure in measures
-        ]
+        figures = []
+        for measure in measures:
+            mean, own = summary.mean(row.name, measure), marks.get((row.name, measure), "")
+            figures.append(number_cell(mean, strong=row.name in strong[measure], mark=own))
         rows.append((named(row), *figures, Cell(f"{row.n_tied / n_docs:.0%}", row.n_tied / n_docs)))
     note = (
         f"Mean over folds. {how(summary)} {BOLD} ▲ ▼: above or below {summary.against} by a randomisation test over "
@@ -371,16 +362,15 @@ def folds_table(summary: Summary, measure: str) -> Table:
 
 def differences_table(summary: Summary, measure: str, found: Sequence[Comparison]) -> Table:
     """Return how each system differs from the one compared with."""
-    rows = tuple(
-        (
-            named(summary.row(d.a)),
-            number_cell(d.difference, mark=mark(d), signed=True),
-            Cell(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low),
-            Cell(f"{d.wins}/{d.ties}/{d.losses}", d.wins - d.losses),
-            *(number_cell(p, strong=p < ALPHA) for p in (d.p["t"], d.p["randomisation"], d.p_holm["randomisation"])),
+    rows = []
+    for d in found:
+        difference = number_cell(d.difference, mark=mark(d), signed=True)
+        interval = Cell(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low)
+        wins = Cell(f"{d.wins}/{d.ties}/{d.losses}", d.wins - d.losses)
+        p = (d.p["t"], d.p["randomisation"], d.p_holm["randomisation"])
+        rows.append(
+            (named(summary.row(d.a)), difference, interval, wins, *(number_cell(x, strong=x < ALPHA) for x in p))
         )
-        for d in found
-    )
     header = ("system", "difference", "95% interval", "wins/ties/losses", "p, t-test", "p, randomisation", "p, Holm")
     note = (
         f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
@@ -388,7 +378,7 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Comparison
     )
     own = tuple(summary.row(d.a).system.group for d in found)
     key = f"differences-{measure}"
-    return Table(f"{measure} against {summary.against}", header, rows, note=note, key=key, groups=own)
+    return Table(f"{measure} against {summary.against}", header, tuple(rows), note=note, key=key, groups=own)
 
 
 def runs_table(summary: Summary) -> Table:

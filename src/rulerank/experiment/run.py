@@ -186,14 +186,9 @@ def run_experiment(
                 save_cell(cell, outcome)
             note(cell, outcome)
     ordered = [((system.name, place), outcomes[system.name, place]) for system in chosen for place in range(len(folds))]
-    return Experiment(
-        tuple(folds),
-        tuple(chosen),
-        {place: outcome for place, outcome in ordered if isinstance(outcome, Scores)},
-        {place: outcome for place, outcome in ordered if isinstance(outcome, Failure)},
-        label,
-        n_reused,
-    )
+    cells = {place: outcome for place, outcome in ordered if isinstance(outcome, Scores)}
+    failures = {place: outcome for place, outcome in ordered if isinstance(outcome, Failure)}
+    return Experiment(tuple(folds), tuple(chosen), cells, failures, label, n_reused)
 
 
 def check_folds(folds: Sequence[Fold]) -> None:

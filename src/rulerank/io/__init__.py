@@ -11,30 +11,14 @@ from rulerank._util.words import surface
 
 if TYPE_CHECKING:  # isort: off
     from rulerank.io.letor import read_letor as read_letor, write_letor as write_letor
-    from rulerank.io.tables import (
-        read_table as read_table,
-        write_table as write_table,
-        from_frame as from_frame,
-        to_frame as to_frame,
-    )
-    from rulerank.io.trec import (
-        Run as Run,
-        Qrels as Qrels,
-        read_run as read_run,
-        write_run as write_run,
-        read_qrels as read_qrels,
-        write_qrels as write_qrels,
-        run_from_scores as run_from_scores,
-    )
-    from rulerank.io.texts import (
-        Documents as Documents,
-        Queries as Queries,
-        Pairs as Pairs,
-        read_documents as read_documents,
-        read_queries as read_queries,
-        read_judgements as read_judgements,
-        read_pairs as read_pairs,
-    )
+    from rulerank.io.tables import read_table as read_table, write_table as write_table
+    from rulerank.io.tables import from_frame as from_frame, to_frame as to_frame
+    from rulerank.io.trec import Run as Run, Qrels as Qrels, run_from_scores as run_from_scores
+    from rulerank.io.trec import read_run as read_run, write_run as write_run
+    from rulerank.io.trec import read_qrels as read_qrels, write_qrels as write_qrels
+    from rulerank.io.texts import Documents as Documents, Queries as Queries, Pairs as Pairs
+    from rulerank.io.texts import read_documents as read_documents, read_queries as read_queries
+    from rulerank.io.texts import read_judgements as read_judgements, read_pairs as read_pairs
     from rulerank.io.formats import Conversion as Conversion, convert as convert, read_folds as read_folds
     from rulerank.io.engine_logs import read_logs as read_logs
 

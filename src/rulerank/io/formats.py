@@ -63,14 +63,10 @@ def _only_read(data: Dataset, target: Source) -> None:
     raise DataError("logs can only be read: choose another format")
 
 
+NOT_IN_LETOR = ("feature names", "texts", "names of categories", "clicks", "recall base")
 GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
 FORMATS = {
-    "letor": Format(
-        read_letor,
-        write_letor,
-        (".letor", ".svm", *UNSURE),
-        ("feature names", "texts", "names of categories", "clicks", "recall base"),
-    ),
+    "letor": Format(read_letor, write_letor, (".letor", ".svm", *UNSURE), NOT_IN_LETOR),
     **{
         name: Format(partial(read_table, format=name), partial(write_table, format=name), (f".{name}",))
         for name in TABLE_FORMATS

@@ -60,13 +60,8 @@ class OnDask(Runner):
 
     def get(self, value: Any) -> Any:
         """Wait for a result; a cluster that goes away is one clear error."""
-        lost = (
-            self._gone.KilledWorker,
-            self._gone.CancelledError,
-            self._gone.comm.CommClosedError,
-            self._gone.TimeoutError,
-            ConnectionError,
-        )
+        gone = self._gone
+        lost = (gone.KilledWorker, gone.CancelledError, gone.comm.CommClosedError, gone.TimeoutError, ConnectionError)
         try:
             if self.client.status != "running":
                 raise ConnectionError(f"the client is {self.client.status}")

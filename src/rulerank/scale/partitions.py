@@ -21,6 +21,7 @@ from rulerank.discretize import bin_limits
 from rulerank.errors import DataError, TooLargeError, located
 from rulerank.evaluation import Measure, evaluate
 from rulerank.evaluation.evaluation import Result
+from rulerank.normalize import ColumnSums
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.bins import ordered, row_keys
 from rulerank.rankers.fitted.fitted_rules import FittedRules
@@ -31,16 +32,8 @@ from rulerank.rules.engine import Engine, count, table_mib, table_size
 from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
 from rulerank.scale.part import Columns, DatasetPart, Part, Shape, labelled, open_parts
-from rulerank.scale.streamed import (
-    Runner,
-    StreamedLikelihood,
-    StreamedParts,
-    check_no_click_columns,
-    column_sums,
-    joined,
-    look_at_all,
-    shape_of,
-)
+
+from .streamed import Runner, StreamedLikelihood, StreamedParts, check_no_click_columns, joined, look_at_all, shape_of
 
 AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
@@ -118,7 +111,7 @@ def learn(ranker: Ranker, parts: StreamedParts) -> None:
     elif isinstance(ranker, FittedRules):
         ranker.learn_rows(ordered(parts.total(row_keys)), parts.columns)
     elif isinstance(ranker, QueryIntercepts):
-        ranker.take_missing(parts.block_sums(column_sums))
+        ranker.take_missing(parts.block_sums(lambda rows, _: ColumnSums.of(rows.X)))
         likelihood = StreamedLikelihood(parts, ranker.likelihood_of(parts.survey.highest + 1), ranker.l2)
         ranker.learn_likelihood(likelihood, likelihood.query_ids)
 

@@ -22,7 +22,6 @@ from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ReadError
 from rulerank.io.tables import BASE_COLUMNS, LOG_COLUMNS
-from rulerank.normalize import ColumnSums
 from rulerank.rankers.linear import likelihood
 from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, Spread, cut, n_blocks, summed
 from rulerank.rankers.linear.newton import Point
@@ -217,11 +216,6 @@ def _point_of(
         return Sums((own(coef), ((number, own.intercepts, own.best_intercepts(coef)),)))
 
 
-def column_sums(rows: Labelled, _: Any) -> ColumnSums:
-    """Return the sums of the features of a block, and what is missing."""
-    return ColumnSums.of(rows.X)
-
-
 def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
     return dict(cut(read(part), size, before))
 
@@ -237,14 +231,11 @@ def joined(pieces: Sequence[Labelled]) -> Labelled:
         return pieces[0]
     assert not any(issparse(piece.X) for piece in pieces)
     shifts = np.cumsum([0, *(len(piece.query_ids) for piece in pieces)])
-    return Labelled(
-        np.concatenate([piece.X for piece in pieces]),
-        np.concatenate([piece.grades for piece in pieces]),
-        np.concatenate([piece.queries + shift for piece, shift in zip(pieces, shifts, strict=False)]),
-        np.concatenate([piece.query_ids for piece in pieces]),
-        None,
-        pieces[0].categories,
+    X, grades, ids = (
+        np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("X", "grades", "query_ids")
     )
+    queries = np.concatenate([piece.queries + shift for piece, shift in zip(pieces, shifts, strict=False)])
+    return Labelled(X, grades, queries, ids, None, pieces[0].categories)
 
 
 def _look_at(shape: Shape, prepare: Callable[[Labelled], Any] | None, look: Callable[[Any], Any], part: Part) -> Any:
@@ -321,14 +312,9 @@ def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
     hashes, numbers = hashes[order], numbers[order]
     same = np.flatnonzero(hashes[1:] == hashes[:-1])[:1000]
     check_whole(sorted({(int(numbers[i]), int(numbers[i + 1])) for i in same}), parts, runner)
-    return Survey(
-        tuple(one.n_rows for one in found),
-        sum(one.n_queries for one in found),
-        sum(one.n_left_out for one in found),
-        max(one.highest for one in found),
-        any(one.contrast for one in found),
-        hashes,
-    )
+    n_queries, n_left_out = (sum(getattr(one, name) for one in found) for name in ("n_queries", "n_left_out"))
+    highest, contrast = max(one.highest for one in found), any(one.contrast for one in found)
+    return Survey(tuple(one.n_rows for one in found), n_queries, n_left_out, highest, contrast, hashes)
 
 
 def check_part(shape: Shape, part: Part) -> None:
