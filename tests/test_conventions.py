@@ -7,7 +7,6 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
 from sklearn.base import is_regressor
 from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import partial_dependence
@@ -41,12 +40,6 @@ def test_importances_are_what_explain_adds_less_the_mean_of_the_query(ranker):
     expected = importances_plainly(shares, SYNTHETIC.qid)
     assert fitted.feature_importances_ == pytest.approx(expected, abs=1e-9)
     assert fitted.importances(SYNTHETIC) == pytest.approx(expected, abs=1e-9)
-
-
-def test_sparse_rows_have_the_importances_of_dense_ones():
-    dense = rr.QueryIntercepts(l2=1.0).fit(FULL.X, FULL.y, qid=FULL.qid)
-    sparse = rr.QueryIntercepts(l2=1.0).fit(csr_matrix(FULL.X), FULL.y, qid=FULL.qid)
-    assert sparse.feature_importances_ == pytest.approx(dense.feature_importances_, abs=1e-6)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 60))

@@ -12,7 +12,7 @@ from papers.baselines.linear_kernels import cross_entropies
 from papers.baselines.staged_linear import StagedLinearRanker
 from rulerank._util.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
-from rulerank.rankers.linear.likelihood import DenseRows
+from rulerank.rankers.linear.likelihood import CentredRows
 
 MAX_HALVINGS = 50
 
@@ -95,7 +95,7 @@ class Lists:
 
     def __init__(self, X: Array, grades: Array, queries: Array) -> None:
         self.bounds = np.concatenate([[0], np.cumsum(np.bincount(queries))])
-        grouped = DenseRows(X, np.arange(len(X)), self.bounds)
+        grouped = CentredRows(X, np.arange(len(X)), self.bounds)
         self.factors = grouped.factors
         self.X = (X - grouped.centres[queries]) * self.factors  # what a query's documents share cancels
         weights = np.exp(grades - np.maximum.reduceat(grades, self.bounds[:-1])[queries].astype(np.float64))

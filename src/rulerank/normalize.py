@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from rulerank._util.loops import compiled, in_blocks, sort_places
 from rulerank._util.parameters import Word
@@ -129,7 +128,7 @@ def scale_rank(X: Array, order: Array, bounds: Array, first: int, last: int, out
 
 
 def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
-    """Refuse NaN in an array or a CSR matrix."""
+    """Refuse NaN."""
     missing = count_missing(X)
     lacking = [name for name, n in zip(feature_names, missing, strict=True) if n]
     if lacking:
@@ -151,16 +150,12 @@ class ColumnSums:
 
     @classmethod
     def of(cls, X: Any) -> ColumnSums:
-        """Add up an array or a CSR matrix; what is not stored is 0."""
-        n_rows, n_features = X.shape
+        """Add up an array."""
         n_missing = count_missing(X)
-        if issparse(X):
-            sums = np.bincount(X.indices, weights=np.nan_to_num(X.data, nan=0.0), minlength=n_features)
-        elif not n_missing.any():
-            sums = X.sum(axis=0, dtype=np.float64)
-        else:
-            sums = np.nansum(X, axis=0, dtype=np.float64)
-        return cls(sums, n_missing, n_rows)
+        sums = np.asarray(
+            np.nansum(X, axis=0, dtype=np.float64) if n_missing.any() else X.sum(axis=0, dtype=np.float64)
+        )
+        return cls(sums, n_missing, len(X))
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         return ColumnSums(self.sums + other.sums, self.n_missing + other.n_missing, self.n_rows + other.n_rows)
@@ -181,21 +176,15 @@ def fill_missing(X: Any, fill: Array) -> Any:
     >>> fill_missing(np.array([[1.0, np.nan]]), np.array([5.0, 6.0])).tolist()
     [[1.0, 6.0]]
     """
-    missing = np.isnan(X.data if issparse(X) else X)
-    if not missing.any():
-        return X
-    X = X.copy()
-    if issparse(X):
-        X.data[missing] = fill[X.indices[missing]]
-    else:
+    missing = np.isnan(X)
+    if missing.any():
+        X = X.copy()
         X[missing] = fill[np.nonzero(missing)[1]]
     return X
 
 
 def count_missing(X: Any) -> Array:
     """Return how many values of each feature are NaN."""
-    if issparse(X):
-        return np.bincount(X.indices[np.isnan(X.data)], minlength=X.shape[1])
     if not np.isnan(X.sum(dtype=np.float64)):  # needs no memory; a NaN never gets lost in a sum
         return np.zeros(X.shape[1], dtype=np.int64)
     return np.isnan(X).sum(axis=0)

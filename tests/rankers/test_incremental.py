@@ -48,9 +48,7 @@ def loaded(ranker: rr.GlobalRules) -> rr.GlobalRules:
 
 def refitted(ranker: rr.GlobalRules, data: rr.Dataset) -> rr.GlobalRules:
     """Fit to rows with the bins that a ranker has found: the slow, obvious way."""
-    return clone(ranker).fit_prepared(
-        data.X, data.y, data.qid, feature_names=data.feature_names, discretizer=ranker.discretizer_
-    )
+    return clone(ranker).fit_prepared(data.X, data.y, data.qid, like=data, discretizer=ranker.discretizer_)
 
 
 def a_synthetic(seed: int, n_queries: int = 8, n_docs: int = 6) -> rr.Dataset:

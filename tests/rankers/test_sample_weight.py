@@ -43,17 +43,6 @@ def test_weights_change_the_coefficients_in_proportion(synthetic):
     assert double.loss_ == pytest.approx(2 * plain.loss_)
 
 
-def test_sparse_rows_are_weighed_as_dense_ones(synthetic):
-    from scipy.sparse import csr_matrix
-
-    weights = np.random.default_rng(0).random(len(synthetic))
-    dense = rr.QueryIntercepts(l2=1.0).fit(synthetic.X, synthetic.y, qid=synthetic.qid, sample_weight=weights)
-    sparse = rr.QueryIntercepts(l2=1.0).fit(
-        csr_matrix(synthetic.X), synthetic.y, qid=synthetic.qid, sample_weight=weights
-    )
-    assert sparse.coef_ == pytest.approx(dense.coef_)
-
-
 def test_judges_and_weights_of_zero_go_together(synthetic):
     weights = np.ones(len(synthetic))
     weights[::3] = 0

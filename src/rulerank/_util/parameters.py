@@ -217,6 +217,7 @@ class Flag(Parameter):
 class Threads(Parameter):
     """A number of threads: nothing learned depends on it."""
 
+    meaning: str = "number of threads"
     none: str | None = "all cores"
     of_machine: bool = True
 

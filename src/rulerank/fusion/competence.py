@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,6 @@ from rulerank.methods import METHODS, method_named
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
-from rulerank.rankers.rows import check_names
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import TIES
@@ -38,7 +38,7 @@ def named_members(members: Any) -> Members:
     >>> named_members("RE-GR, QI")
     [('RE-GR', GlobalRules()), ('QI', QueryIntercepts())]
     """
-    pairs = list(members.items()) if isinstance(members, Mapping) else members
+    pairs: Any = list(members.items()) if isinstance(members, Mapping) else members
     if isinstance(pairs, str):
         pairs = [name.strip() for name in pairs.split(",")]
     if not isinstance(pairs, Sequence) or len(pairs) < 2:
@@ -46,16 +46,15 @@ def named_members(members: Any) -> Members:
             "members must be two or more metric names, (name, ranker) pairs, or a dict of rankers by name: "
             f"got {str(members)[:60]!r}"
         )
-    if all(isinstance(member, str) for member in pairs):
-        found: Members = _by_name([str(name) for name in pairs])
-    else:
-        found = [_pair(member) for member in pairs]
-    names = [name for name, _ in found]
+    by_name = all(isinstance(member, str) for member in pairs)
+    named = _by_name(pairs) if by_name else [_pair(member) for member in pairs]
+    names = [name for name, _ in named]
     if len(set(names)) < len(names):
         raise DataError(f"members must have different names: got {', '.join(names)}")
-    return found
+    return named
 
 
+@dataclass(eq=False, repr=False)
 class Competence(Ranker):
     """Combine rankers, or readings of the same rules, by how competent each is for a document or query.
 
@@ -116,43 +115,20 @@ class Competence(Ranker):
     _why_not_additive: ClassVar[str] = "its members are scaled by query; export a member, such as ranker.members_[0]"
 
     base_text: ClassVar[str] = "the score if no rule of any member voted"
-
     normalize = None  # members normalise for themselves
 
-    competence_: Array
-    names_: tuple[str, ...]
-    members_: list[Any]
-    _rules: MemberRules
-    _scale: Calibration
-    _mixture: Mixture
-
-    def __init__(
-        self,
-        members: Any = METRICS,
-        centric: str = "document",
-        literal: bool = False,
-        n_splits: int = 5,
-        seed: int = 0,
-        ties: str = "first",
-        max_size: int | None = 2,
-        min_support: float = 0.0,
-        discretizer: Any = "mdlp",
-        n_jobs: int | None = None,
-        scale: str | None = None,
-        mapped: bool = True,
-    ) -> None:
-        self.members = members
-        self.centric = centric
-        self.literal = literal
-        self.n_splits = n_splits
-        self.seed = seed
-        self.ties = ties
-        self.max_size = max_size
-        self.min_support = min_support
-        self.discretizer = discretizer
-        self.n_jobs = n_jobs
-        self.scale = scale
-        self.mapped = mapped
+    members: Any = METRICS
+    centric: str = "document"
+    literal: bool = False
+    n_splits: int = 5
+    seed: int = 0
+    ties: str = "first"
+    max_size: int | None = 2
+    min_support: float = 0.0
+    discretizer: Any = "mdlp"
+    n_jobs: int | None = None
+    scale: str | None = None
+    mapped: bool = True
 
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
@@ -171,19 +147,13 @@ class Competence(Ranker):
     def needs_the_query(self) -> bool:
         return not self.params_["literal"] or bool(self.members_) or self.params_["scale"] is not None
 
-    def predict(self, X: Any, qid: Any = None) -> Array:
-        """Return one score per row; qid is needed except for the literal form without scale="query"."""
-        check_names(self, X)
-        return self.predict_codes(X, qid)
-
     def predict_codes(self, X: Any, qid: Any = None) -> Array:
         X, queries = self._rows(X, qid)
         scores = self._member_scores(X, queries)
         weights, estimates = self._weights(X), self._estimates(scores, queries)
         if self.params_["literal"]:
             return picked(estimates, weights)
-        mixed: Array = (weights * estimates).sum(axis=1)
-        return mixed
+        return np.asarray((weights * estimates).sum(axis=1))
 
     def weights(self, X: Any, qid: Any = None) -> Array:
         """Return how much each member counts for each row, (n_rows, n_members); they add up to 1."""
@@ -252,7 +222,7 @@ class Competence(Ranker):
             scores = cross_fitted_scores(rankers, X, grades, queries, self.n_splits, self.seed)
         else:
             scores = self._rules.left_out_scores()
-        self.members_ = [fit_member(ranker, X, grades, queries) for ranker in rankers]
+        self.members_ = [fit_ranker(fresh_for_part(ranker), X, grades, queries) for ranker in rankers]
         self._pass_names_on()
         if self.literal:
             self.competence_ = np.abs(scores - grades[:, None])
@@ -316,23 +286,21 @@ class Competence(Ranker):
         return None if self.members_ else self._rules
 
     def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
-        queries = np.zeros(len(X), dtype=np.int64)
-        weights = self._member_weights(X)[row].tolist()
-        estimates = self._estimates(self._member_scores(X, queries), queries)[row].tolist()
-        rows = sorted(zip(weights, estimates, self.names_, strict=True), key=lambda one: -one[0])
-        counting = [one for one in rows if one[0] >= LEAST]
-        said = f"The score is that of {counting[0][2]}: it alone counts for this document."
+        queries, weights = np.zeros(len(X), dtype=np.int64), self._member_weights(X)[row]
+        estimates = self._estimates(self._member_scores(X, queries), queries)[row]
+        counting = [member for member in np.argsort(-weights, kind="stable") if weights[member] >= LEAST]
+        text = f"The score is that of {self.names_[counting[0]]}: it alone counts for this document."
         if len(counting) > 1:
-            sums = " + ".join(f"{weight:.4f} * {estimate:.4f} ({name})" for weight, estimate, name in counting)
-            said = f"Weights times members' estimates: {sums}."
-        return (said, *self._why(X, row))
+            sums = " + ".join(f"{weights[m]:.4f} * {estimates[m]:.4f} ({self.names_[m]})" for m in counting)
+            text = f"Weights times members' estimates: {sums}."
+        return (text, *self._why(X, row))
 
     def _why(self, X: Array, row: int) -> tuple[str, ...]:
         """Say on what the members' weights rest."""
         if self.params_["literal"]:
             shares = zip(self.names_, self._weights(X)[row], strict=True)
-            said = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-            return (f"Who is competent for documents like this one, by the rules items -> member: {said}.",)
+            text = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+            return (f"Who is competent for documents like this one, by the rules items -> member: {text}.",)
         if self._mixture.coef is None:
             return ("The members' weights are the same for all documents: nothing tells where one is more competent.",)
         return self._mixture.reasons(X[row].astype(np.float64), self.feature_names_, self.names_)
@@ -340,11 +308,8 @@ class Competence(Ranker):
     def _saved_params(self) -> dict[str, Any]:
         # rankers and objects are saved with what they learned, and stand here for something that may be given
         members = ["confidence", "strength"] if self.members_ else list(self.names_)
-        discretizer = self.params_["discretizer"]
-        return self.params_ | {
-            "members": members,
-            "discretizer": discretizer if isinstance(discretizer, str | None) else None,
-        }
+        named = self.params_ if isinstance(self.params_["discretizer"], str | None) else {"discretizer": None}
+        return self.params_ | {"members": members, "discretizer": named["discretizer"]}
 
     def _learned_state(self) -> dict[str, Any]:
         discretizer = self.params_["discretizer"]
@@ -354,15 +319,11 @@ class Competence(Ranker):
                 f"got {type(discretizer).__name__}; choose one by name"
             )
         counted = self.params_["literal"] or not self.members_
-        state: dict[str, Any] = {
-            "names": list(self.names_),
-            "members": members_to_state(self.names_, self.members_) if self.members_ else [],
-            "rules": self._rules.to_state() if counted else None,
-            "competence": self.competence_,
-        }
+        state: dict[str, Any] = {"names": list(self.names_), "competence": self.competence_}
+        state["members"] = members_to_state(self.names_, self.members_) if self.members_ else []
+        state["rules"] = self._rules.to_state() if counted else None
         if not self.params_["literal"]:
-            state["mixture"] = self._mixture.to_state()
-            state["scale"] = {"factors": self._scale.factors}
+            state |= {"mixture": self._mixture.to_state(), "scale": {"factors": self._scale.factors}}
         return state
 
     def _take_learned(self, state: dict[str, Any]) -> None:
@@ -386,21 +347,9 @@ class Competence(Ranker):
             raise ModelFileError("its scale does not fit its members")
 
 
-def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
-    """Fit a copy of a ranker, with the rows' queries as it wants them.
-
-    >>> from sklearn.linear_model import LinearRegression
-    >>> fit_member(LinearRegression(), np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([0, 0])).coef_.round(6)
-    array([1.])
-    """
-    return fit_ranker(fresh_for_part(ranker), X, grades, queries)
-
-
 def scores_of(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:
     """Score rows by each fitted ranker, (n_rows, n_members)."""
-    scores = np.empty((len(X), len(fitted)))
-    for place, ranker in enumerate(fitted):
-        scores[:, place] = predict_ranker(ranker, X, queries)
+    scores = np.column_stack([predict_ranker(ranker, X, queries) for ranker in fitted])
     if not np.isfinite(scores).all():
         place = int(np.flatnonzero(~np.isfinite(scores).all(axis=0))[0])
         raise DataError(f"the scores of member {place + 1}, {type(fitted[place]).__name__}, are not all finite")
@@ -413,7 +362,8 @@ def cross_fitted_scores(
     """Score each training row by rankers fitted without its query, (n_rows, n_members)."""
     scores = np.empty((len(X), len(rankers)))
     for train, test in QueryKFold(n_splits, seed=seed).split(X, qid=queries):
-        fitted = [fit_member(ranker, X[train], grades[train], queries[train]) for ranker in rankers]
+        rows = X[train], grades[train], queries[train]
+        fitted = [fit_ranker(fresh_for_part(ranker), *rows) for ranker in rankers]
         scores[test] = scores_of(fitted, X[test], queries[test])
     return scores
 
@@ -433,10 +383,10 @@ def members_to_state(names: Sequence[str], fitted: Sequence[Any]) -> list[dict[s
 def members_from_state(saved: Sequence[Mapping[str, Any]]) -> list[Ranker]:
     """Return the rankers that `members_to_state` described; nothing but our own rankers is ever loaded."""
     by_class = {method.class_name: method for method in METHODS.values()}
-    unknown = next((one["class"] for one in saved if one["class"] not in by_class), None)
-    if unknown is not None:
-        raise ModelFileError(f"unknown member class {unknown!r}")
-    return [by_class[one["class"]].ranker_class().from_state(one["state"]) for one in saved]
+    for member in saved:
+        if member["class"] not in by_class:
+            raise ModelFileError(f"unknown member class {member['class']!r}")
+    return [by_class[member["class"]].ranker_class().from_state(member["state"]) for member in saved]
 
 
 def _by_name(names: Sequence[str]) -> Members:
@@ -444,8 +394,7 @@ def _by_name(names: Sequence[str]) -> Members:
     methods = {word.lower() for method in METHODS.values() for word in method.names}
     if any(name in METRICS for name in names) or not any(name.lower() in methods for name in names):
         return [(check_metric(name), None) for name in names]
-    found = [method_named(name) for name in names]
-    return [(method.name, method.ranker_class()()) for method in found]
+    return [(method.name, method.ranker_class()()) for method in map(method_named, names)]
 
 
 def _pair(member: Any) -> tuple[str, Any]:

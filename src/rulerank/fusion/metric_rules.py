@@ -6,7 +6,7 @@ in a cell is what all hold minus what the row's own query holds, in one pass ove
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,29 +27,21 @@ from rulerank.rules.votes import MeanVotes
 PASS_CELLS = 1 << 16  # counted between two looks at the rows
 
 
+@dataclass(eq=False, repr=False)
 class MemberRules(RuleRanker):
-    """Rules in bins of their own: scores by each metric, and rules X -> member that say who is competent for whom."""
+    """Rules in bins of their own: scores by each metric, and rules X -> member: which member is competent where."""
 
     normalize = None
     drop_weakest = 0.0
     memory_budget = 1024.0
     work_limit = 5e12
 
-    def __init__(
-        self,
-        metrics: tuple[str, ...] = (),
-        max_size: int | None = 2,
-        min_support: float = 0.0,
-        discretizer: Any = "mdlp",
-        n_jobs: int | None = None,
-        mapped: bool = True,
-    ) -> None:
-        self.metrics = metrics
-        self.max_size = max_size
-        self.min_support = min_support
-        self.discretizer = discretizer
-        self.n_jobs = n_jobs
-        self.mapped = mapped
+    metrics: tuple[str, ...] = ()
+    max_size: int | None = 2
+    min_support: float = 0.0
+    discretizer: Any = "mdlp"
+    n_jobs: int | None = None
+    mapped: bool = True
 
     def _learn(self, data: Labelled) -> None:
         self._labels: Labels | None = None
@@ -68,10 +60,7 @@ class MemberRules(RuleRanker):
 
     def scores_by_metric(self, X: Array) -> Array:
         """Score documents by each metric, (n_rows, n_metrics)."""
-        return self._scores_of_bins(self.known_bins(X))
-
-    def _scores_of_bins(self, bins: Array) -> Array:
-        return self._scheme.scores_by_metric(self.engine_.sums(bins), self._training)
+        return self._scheme.scores_by_metric(self.engine_.sums(self.known_bins(X)), self._training)
 
     def contributions_by_metric(self, X: Array) -> list[Contributions]:
         """Return what rules over the same features add to documents' scores by each metric."""
@@ -96,10 +85,7 @@ class MemberRules(RuleRanker):
 
         A document that no rule covers has the members' shares of all training documents.
         """
-        return self._weights_of_bins(self.known_bins(X), n_members)
-
-    def _weights_of_bins(self, bins: Array, n_members: int) -> Array:
-        labels = self._labels
+        labels, bins = self._labels, self.known_bins(X)
         assert labels is not None
         strengths = self._by_query.label_strengths(bins, labels, 0, n_members, min_support=self.min_support).T
         shares = np.bincount(labels.queries, labels.shares, n_members)
@@ -243,11 +229,11 @@ def add_votes_of_others(
                         exists = hits >= min_hits[q]
                         votes[cell, metrics.size * n_grades + r] = 1.0 if exists else 0.0
                         for m in range(metrics.size):
-                            votes[cell, m * n_grades + r] = (
-                                mapped_theta(metrics[m], float(hits), covered, float(others[q, r]), n_rows)
-                                if exists
-                                else 0.0
-                            )
+                            column = m * n_grades + r
+                            votes[cell, column] = 0.0
+                            if exists:
+                                of_grade = float(others[q, r])
+                                votes[cell, column] = mapped_theta(metrics[m], float(hits), covered, of_grade, n_rows)
                 for c in range(width):
                     sums[start + i, c] += votes[cell, c]
             for i in range(n_docs):

@@ -22,12 +22,13 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_con
 from rulerank.errors import DataError, ModelFileError
 from rulerank.io.columns import collected
 from rulerank.normalize import NORMALIZE, normalize_by_query
-from rulerank.rankers.rows import Labelled as Labelled
 from rulerank.rankers.rows import (
+    NO_QID,
     Sample,
     by_hash,
     check_names,
     check_weights,
+    columns_with,
     importances_of,
     matched_rows,
     query_numbers,
@@ -37,6 +38,7 @@ from rulerank.rankers.rows import (
     unknown_argument,
     warn_of_torn_queries,
 )
+from rulerank.rankers.rows import Labelled as Labelled
 from rulerank.rules.additive import AdditiveTables, Contributions
 from rulerank.text.fields import read_names
 
@@ -59,14 +61,11 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
 
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "normalize": NORMALIZE,
-        "n_jobs": Threads(meaning="number of threads"),
-    }
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {"normalize": NORMALIZE, "n_jobs": Threads()}
 
     normalize: str | None
     n_jobs: int | None
-    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which becomes an array
     _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
     _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
     _leaves_categories_out: ClassVar[bool] = False  # or give them no weight
@@ -175,18 +174,12 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """
         from rulerank.evaluation import evaluate
 
-        qid = query_of_each(X, qid, group)
-        if isinstance(X, Dataset):
-            y, qid = X.y if y is None else y, X.qid if qid is None else qid
+        y, qid = columns_with(X, y, query_of_each(X, qid, group))
         if y is None:
             raise DataError("score needs one grade per row: score(X, y, qid=qid), or score(data) with a Dataset")
         scores = self.predict(X, qid=qid)
         if qid is None:
-            warnings.warn(
-                "score was given no qid, so all rows count as one query; give the query of each row, "
-                "score(X, y, qid=qid)",
-                stacklevel=2,
-            )
+            warnings.warn(NO_QID.format(verb="score"), stacklevel=2)
         queries, ids = query_numbers(qid, len(scores))
         warn_of_torn_queries(self, ids, queries)
         weights = np.ones(len(scores)) if sample_weight is None else check_weights(sample_weight, len(scores))
@@ -226,8 +219,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def importances(self, X: Any, qid: Any = None) -> Array:
         """Return how much each feature matters for the order of given documents, as `feature_importances_` has it."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
-            qid = X.qid if qid is None else qid
+        _, qid = columns_with(X, None, qid)
         if qid is None:
             raise DataError("importances needs the query of each row: importances(X, qid=qid), or a Dataset")
         rows = self.check_rows(X, qid)
@@ -250,8 +242,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         check_names(self, X)
-        if qid is None and isinstance(X, Dataset):
-            qid = X.qid
+        _, qid = columns_with(X, None, qid)
         rows = self.check_rows(X, qid)
         return self.checked_contributions(rows, None if qid is None else query_numbers(qid, rows.shape[0])[0])
 
@@ -274,32 +265,24 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return ()
 
     def fit_prepared(
-        self,
-        X: Array,
-        y: Any,
-        qid: Any,
-        *,
-        feature_names: tuple[str, ...],
-        discretizer: Discretizer | None = None,
-        categories: Mapping[str, tuple[str, ...]] | None = None,
-        **more: Any,
+        self, X: Array, y: Any, qid: Any, *, like: Dataset, discretizer: Discretizer | None = None, **more: Any
     ) -> Self:
         """Learn from rows that are on the scale that `normalize` asks for, with bins that were found before.
 
-        For whoever knows more rows than are labelled: scale and bins then rest on all of them (`rankers/pool.py`). The
-        fitted ranker is the one that was asked for; it normalises and discretises new rows by itself.
-        categories: what the codes in X stand for, by which new rows are matched; they are learned from as numbers.
+        For callers that know more rows than are labelled: scale and bins then rest on all of them (`rankers/pool.py`).
+        The ranker normalises and discretises new rows by itself.
+        like: data with the names, categories and dates of the features; the codes in X are learned from as numbers.
         more: what else `fit` takes.
         """
         asked = {name: value for name, value in self.get_params(deep=False).items() if name == "normalize"}
-        self.of_a_part, self.prepared_bins = True, discretizer  # whoever knows more rows says whether these are enough
+        self.of_a_part, self.prepared_bins = True, discretizer  # the caller knows whether these rows are enough
         try:
             self.set_params(**dict.fromkeys(asked)).fit(X, y, qid=qid, **more)
         finally:
             self.set_params(**asked)
             del self.of_a_part, self.prepared_bins
-        self.feature_names_, self.has_names_ = feature_names, True
-        self.categories_, self._trained_queries = dict(categories or {}), None  # qid may be numbers of queries
+        self.feature_names_, self.has_names_, self.dates_ = like.feature_names, True, like.dates
+        self.categories_, self._trained_queries = dict(like.categories), None  # qid may be numbers of queries
         self.record_params()  # what was asked for counts as fitted
         return self
 
@@ -433,7 +416,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
-        qid = X.qid if isinstance(X, Dataset) and qid is None else qid
+        _, qid = columns_with(X, None, qid)
         rows = matched_rows(self, X)
         if self.normalize_ is None:
             return rows

@@ -43,7 +43,6 @@ class PoolLearner:
     def __init__(self, ranker: Ranker, pool: Dataset) -> None:
         self.ranker = ranker
         self.pool = pool
-        self.feature_names = pool.feature_names
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
@@ -69,17 +68,7 @@ class PoolLearner:
         known: dict[str, Any] = {"discretizer": self.bins}
         if self.scale is not None:
             known = {"scale": self.scale, "means": self.scale.means[self.query[rows]]}
-        fitted = ranker.fit_prepared(
-            self.X[rows],
-            grades,
-            self.query[rows],
-            feature_names=self.feature_names,
-            categories=self.pool.categories,
-            **known,
-            **more,
-        )
-        fitted.dates_ = self.pool.dates
-        return fitted
+        return ranker.fit_prepared(self.X[rows], grades, self.query[rows], like=self.pool, **known, **more)
 
     def standard(self, rows: Array) -> Array:
         """Return some rows on the pooled scale of `Anchored`, as its weights take them."""

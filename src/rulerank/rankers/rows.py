@@ -8,8 +8,8 @@ mean size of what is left, over all documents, as a part of the sum over all fea
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,7 @@ from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
-from rulerank.errors import DataError, located
+from rulerank.errors import DataError, TooLargeError, located
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import read_data_file
 from rulerank.io.letor import widen
@@ -30,22 +30,16 @@ if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
 
 NOTHING = "there is nothing to learn from, and all scores are 0"
+NO_QID = "{verb} was given no qid, so all rows count as one query; give the query of each row, {verb}(X, y, qid=qid)"
 MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 MOST_ROWS = 1000  # of the training rows that a ranker remembers for its importances
 MOST_CASES = 300  # taken apart one by one, where there is no faster way
-COLUMNS = 256  # of a sparse matrix, looked at together
+MOST_DENSE = 4  # GiB of a sparse matrix as an array
 
 
+EVALUATION = ("eval_set", "eval_group", "eval_qid", "eval_metric", "eval_names", "eval_sample_weight")
 HINTS = {  # arguments of other libraries, and what to do instead
-    (
-        "eval_set",
-        "eval_group",
-        "eval_qid",
-        "eval_metric",
-        "eval_names",
-        "eval_sample_weight",
-        "early_stopping_rounds",
-    ): (
+    (*EVALUATION, "early_stopping_rounds"): (
         "leave it out: FittedRules holds queries out by itself (n_folds) and stops when they gain no more; "
         "rr.select compares rankers and settings"
     ),
@@ -87,9 +81,8 @@ class Labelled(NamedTuple):
 
 def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
     """Return checked training data, normalised if the ranker does that, and note names and categories in the ranker."""
-    names: tuple[str, ...] = ()
+    names = dates = tuple[str, ...]()
     categories: Mapping[str, tuple[str, ...]] = {}
-    dates: tuple[str, ...] = ()
     if is_frame(X):
         X, categories, dates = numeric_frame(X)
     if isinstance(X, Dataset):
@@ -99,8 +92,7 @@ def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) 
                 f"{type(ranker).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
                 "which learns from clicks"
             )
-        y = X.y if y is None else y
-        qid = X.qid if qid is None else qid
+        y, qid = columns_with(X, y, qid)
         X = X.X
     if y is None:
         raise DataError(
@@ -117,10 +109,7 @@ def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) 
     if categories and not ranker._knows_categories:
         warnings.warn(ranker._words_for_categories(listed([*categories])), stacklevel=4)
     if qid is None and ranker._uses_queries():
-        warnings.warn(
-            "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
-            stacklevel=4,
-        )
+        warnings.warn(NO_QID.format(verb="fit"), stacklevel=4)
     queries, ids = query_numbers(qid, X.shape[0])
     ranker._trained_queries = None if qid is None else (ids, np.bincount(queries))
     weights = None
@@ -135,6 +124,13 @@ def training_rows(ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any) 
     if ranker.normalize is not None:
         X = ranker.on_one_scale(X, queries, ranker.normalize)
     return Labelled(X, grades, queries, ids, weights, categories)
+
+
+def columns_with(X: Any, y: Any, qid: Any) -> tuple[Any, Any]:
+    """Return grades and queries as they are given, or those of a Dataset."""
+    if not isinstance(X, Dataset):
+        return y, qid
+    return X.y if y is None else y, X.qid if qid is None else qid
 
 
 def matched_rows(ranker: Ranker, X: Any) -> Any:
@@ -196,11 +192,14 @@ def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
         ensure_min_samples=1 if reset else 0,
         reset=reset,
     )
-    how = ranker.normalize if reset else ranker.normalize_
-    if issparse(X) and how is not None:
-        raise DataError(
-            f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
-        )
+    if issparse(X):
+        need = X.shape[0] * X.shape[1] * X.dtype.itemsize / 2**30
+        if need > MOST_DENSE:
+            raise TooLargeError(
+                f"a sparse X of {X.shape[0]:,} x {X.shape[1]:,} takes {need:,.1f} GiB as an array, more than "
+                f"{MOST_DENSE}: keep the columns that occur most, or fit to fewer rows"
+            )
+        X = X.toarray()
     check_finite(X)
     return X
 
@@ -228,24 +227,22 @@ def has_columns(X: Any) -> bool:
 
 def recoded(X: Array, data: Dataset, names: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> Array:
     """Return rows with the codes of training: kinds are matched by name, new ones have the code after the last."""
-    changed = False
+    out = X
     for name, kinds in known.items():
-        found = data.categories.get(name)
-        if found is None and not np.isnan(X[:, names.index(name)]).all():
+        own, column = data.categories.get(name), names.index(name)
+        there = ~np.isnan(X[:, column])
+        if own is None and there.any():
             raise DataError(
                 f"{is_a_category(name, kinds)}: the data has numbers there; a file names a category by its type, "
                 f"in a csv by the column's name, {name}:category"
             )
-        if found is None or found == kinds:
+        if own is None or own == kinds:
             continue
         number = {kind: code for code, kind in enumerate(kinds)}
-        codes = np.array([number.get(kind, len(kinds)) for kind in found], dtype=X.dtype)
-        column = names.index(name)
-        X = X if changed else X.copy()
-        changed = True
-        there = ~np.isnan(X[:, column])
-        X[there, column] = codes[X[there, column].astype(np.int64)]
-    return X
+        codes = np.array([number.get(kind, len(kinds)) for kind in own], dtype=X.dtype)
+        out = X.copy() if out is X else out
+        out[there, column] = codes[X[there, column].astype(np.int64)]
+    return out
 
 
 def query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
@@ -316,10 +313,8 @@ def labelled_grades(y: Any, n_rows: int) -> Array:
     grades = check_grades(y, n_rows)
     n_missing = int((grades == UNLABELLED).sum())
     if n_missing:
-        raise DataError(
-            f"{n_missing} of {n_rows} rows are not labelled (grade -1); "
-            "leave them out, for example with data.labelled()"
-        )
+        advice = "leave them out, for example with data.labelled()"
+        raise DataError(f"{n_missing} of {n_rows} rows are not labelled (grade -1); {advice}")
     return grades
 
 
@@ -359,10 +354,9 @@ def whole_weights(weights: Array, name: str) -> Array:
 
 
 def check_finite(X: Any) -> None:
-    infinite = np.isinf(X.data if issparse(X) else X)
+    infinite = np.isinf(X)
     if infinite.any():
-        places = [place[infinite] for place in X.tocoo().coords] if issparse(X) else np.nonzero(infinite)
-        row, column = (int(i[0]) for i in places)
+        row, column = np.argwhere(infinite)[0]
         raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")
 
 
@@ -405,8 +399,7 @@ def scrambled(keys: Array, grades: Array) -> Array:
     mixed = keys.view(np.uint64) + (grades.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    found: Array = mixed ^ (mixed >> np.uint64(31))
-    return found
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 class Sample(NamedTuple):
@@ -460,7 +453,7 @@ def training_sample(data: Labelled) -> Sample:
     rows = first_queries(queries)
     X: Any = data.X[rows]
     queries = queries[rows]
-    order = np.lexsort((content_keys(X.toarray() if issparse(X) else X), queries))
+    order = np.lexsort((content_keys(X), queries))
     if len(order) > MOST_ROWS:
         order = order[np.linspace(0, len(order) - 1, MOST_ROWS).astype(np.int64)]
     return Sample(X[order], queries[order])
@@ -469,22 +462,13 @@ def training_sample(data: Labelled) -> Sample:
 def importances_of(ranker: Ranker, rows: Sample) -> Array:
     """Return the importance of each feature; they add up to 1, or are all 0 where nothing tells documents apart."""
     n_features = len(ranker.feature_names_)
-    sizes, tables = np.zeros(n_features), ranker.as_tables()
-    if issparse(rows.X):  # which only weighted sums take
-        assert tables is not None
-        assert tables.weights is not None
-        for first in range(0, n_features, COLUMNS):
-            own = slice(first, first + COLUMNS)
-            values = rows.X[:, own].toarray()
-            values = values if tables.fill is None else np.where(np.isnan(values), tables.fill[own], values)
-            sizes[own] = spread(values * tables.weights[own], rows.queries)
-    else:
-        if tables is None:  # document by document
-            rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
-        shares = ranker.checked_contributions(rows.X, rows.queries).by_feature(n_features + 1)
-        if tables is not None and tables.baseline is not None and not tables.from_model:  # a feature, as the others are
-            shares[:, tables.baseline] += shares[:, n_features]
-        sizes = spread(shares[:, :n_features], rows.queries)
+    tables = ranker.as_tables()
+    if tables is None:  # document by document
+        rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
+    shares = ranker.checked_contributions(rows.X, rows.queries).by_feature(n_features + 1)
+    if tables is not None and tables.baseline is not None and not tables.from_model:  # it is one of the features
+        shares[:, tables.baseline] += shares[:, n_features]
+    sizes = spread(shares[:, :n_features], rows.queries)
     return sizes / (sizes.sum() or 1.0)
 
 
@@ -501,8 +485,7 @@ def spread(shares: Array, queries: Array) -> Array:
     return np.abs(shares - means[numbers]).mean(axis=0) if len(shares) else np.zeros(shares.shape[1])
 
 
-@dataclass(frozen=True)
-class DocumentFile:
+class DocumentFile(NamedTuple):
     """What a file holds; a LETOR file leaves features out where they are 0, at the end too."""
 
     name: str
@@ -525,19 +508,13 @@ class DocumentFile:
             return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
 
 
-def read_documents(
-    source: str,
-    format: str | None,
-    columns: dict[str, Any],
-    *,
-    graded: bool = False,
-    wanted: Collection[str] | None = None,
-) -> DocumentFile:
-    """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades.
+def read_documents(source: str, format: str | None, columns: dict[str, Any], **options: Any) -> DocumentFile:
+    """Read a file in any format that holds documents; - is stdin.
 
-    wanted: the features of the model that will score them; what else a table has was said when it was trained.
+    options: `graded`, a table must have grades; `wanted`, the features of the model that will score them (what else a
+        table has was reported when it was trained).
     """
-    data, name, found = read_data_file(source, format, graded=graded, wanted=wanted, **columns)
+    data, name, found = read_data_file(source, format, **options, **columns)
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
     return DocumentFile(name, data, found == "letor")
@@ -545,8 +522,7 @@ def read_documents(
 
 def read_together(sources: Sequence[str], format: str | None, columns: dict[str, Any]) -> Dataset:
     """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
-    found = [read_documents(source, format, columns, graded=True) for source in sources]
-    names = found[0].data.feature_names
-    if all(file.is_letor for file in found):
-        names = max((file.data.feature_names for file in found), key=len)
-    return Dataset.concat([file.with_features(names) for file in found])
+    files = [read_documents(source, format, columns, graded=True) for source in sources]
+    names = [file.data.feature_names for file in files]
+    chosen = max(names, key=len) if all(file.is_letor for file in files) else names[0]
+    return Dataset.concat([file.with_features(chosen) for file in files])

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank._util.parameters import Number, Parameter, Whole, is_whole, unmasked
 from rulerank._util.words import counted, in_words, on_scale, written_cuts
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import Array
 from rulerank.discretize import (
     DISCRETIZER,
     Discretizer,
@@ -30,7 +30,7 @@ from rulerank.discretize import (
 )
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.rows import labelled_grades, query_numbers
+from rulerank.rankers.rows import NO_QID, columns_with, labelled_grades, query_numbers
 from rulerank.rules.additive import Contributions, features_of
 from rulerank.rules.engine import Engine, Rule, describe_items
 from rulerank.rules.kept_rows import KeptRows
@@ -51,30 +51,17 @@ class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, meaning="items of a rule at most", none="as many as there are features"),
+        "max_size": Whole(1, meaning="maximum number of items in a rule", none="as many as there are features"),
         "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
         "discretizer": DISCRETIZER,
         "drop_weakest": Number(
-            0,
-            1,
-            "a share of the features",
-            meaning="share of the features to leave out, the weakest",
-            none="0.25, or 0 for the votes of the paper",
+            0, 1, "a share of the features", meaning="share of features to leave out", none="0.25, or 0 as published"
         ),
         "memory_budget": Number(
-            0,
-            math.inf,
-            "MiB for the tables",
-            meaning="MiB the tables may take; larger: count in predict",
-            of_machine=True,
+            0, math.inf, "MiB for the tables", meaning="MiB for the tables; beyond, predict counts", of_machine=True
         ),
         "work_limit": Number(
-            0,
-            math.inf,
-            "steps, or None",
-            meaning="refuse to start more steps than this",
-            none="no limit",
-            of_machine=True,
+            0, math.inf, "steps, or None", meaning="refuse to start more steps", none="no limit", of_machine=True
         ),
     }
 
@@ -252,11 +239,7 @@ class IncrementalRules(RuleRanker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "keep_rows": Number(
-            0,
-            math.inf,
-            "MiB of training rows",
-            meaning="MiB of training rows to keep for partial_fit and unlearn; 0: none",
-            of_machine=True,
+            0, math.inf, "MiB of training rows", meaning="MiB of rows to keep for partial_fit, unlearn", of_machine=True
         )
     }
 
@@ -326,17 +309,11 @@ class IncrementalRules(RuleRanker):
     def _in_bins(self, X: Any, y: Any, qid: Any, verb: str) -> KeptRows:
         """Check rows to add or remove, and put them into bins and in order."""
         self._rows_so_far(verb)
-        if isinstance(X, Dataset):
-            y = X.y if y is None else y
-            qid = X.qid if qid is None else qid
+        y, qid = columns_with(X, y, qid)
         if y is None:
             raise DataError(f"give one grade per row, {verb}(X, y, qid=qid), or a Dataset: y is None")
         if qid is None and self.normalize_ is None and self._as_fitted()._uses_queries():
-            warnings.warn(
-                f"{verb} was given no qid, so all rows count as one query; give the query of each row, "
-                f"{verb}(X, y, qid=qid)",
-                stacklevel=3,
-            )
+            warnings.warn(NO_QID.format(verb=verb), stacklevel=3)
         rows = self.check_rows(X, qid)
         if not len(rows):
             raise DataError(f"{verb} expects at least one row: got none")

@@ -24,7 +24,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from rulerank._util.loops import compiled, in_blocks
 from rulerank._util.words import counted, in_words, listed, on_scale, written_cuts
@@ -233,14 +232,14 @@ class AdditiveTables:
         return out
 
     def contributions(self, X: Any) -> Contributions:
-        """Return what each table adds to the score of each row, and each weighted value; X may be a sparse matrix.
+        """Return what each table adds to the score of each row, and each weighted value.
 
         >>> pair = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]))
         >>> found = AdditiveTables(1.0, (pair,), ("bm25", "length")).contributions(np.array([[1.0, 3.0], [4.0, 3.0]]))
         >>> found.terms, found.values.tolist()
         (('bm25 & length',), [[0.5], [1.0]])
         """
-        X = self._checked(X.toarray() if issparse(X) else X)
+        X = self._checked(X)
         terms, features, columns = self._terms
         values = np.empty((len(X), len(terms)))
         find_table_votes(X, self._plan, values)

@@ -69,7 +69,8 @@ class StratifiedSampler(Sampler):
         scores = find_baseline(data.feature_names, self.baseline, data.categories).scores(data)
         order = draw_order(scores, qid, self.seed)
         selection = StrataSelection(order)
-        selection.add_all(labels_of(start))
+        for row, grade in labels_of(start):
+            selection.add(row, grade)
         return selection
 
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from plain.likelihood import information, loss, one_hot
 from rulerank.rankers.linear import likelihood as likelihoods
@@ -18,11 +17,11 @@ def small_synthetic(seed, n_rows=24, n_features=3, n_groups=4, n_grades=3):
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([2, 3, 5]))
-def test_loss_gradient_and_hessian_are_those_of_the_plain_model(seed, as_sparse, n_grades):
+@given(st.integers(0, 10_000), st.sampled_from([2, 3, 5]))
+def test_loss_gradient_and_hessian_are_those_of_the_plain_model(seed, n_grades):
     X, y, groups = small_synthetic(seed, n_grades=n_grades)
     _, groups = np.unique(groups, return_inverse=True)
-    likelihood = QueryLikelihood(sparse.csr_array(X) if as_sparse else X, y.astype(np.int16), groups, 0.3, 1)
+    likelihood = QueryLikelihood(X, y.astype(np.int16), groups, 0.3, 1)
     z = np.random.default_rng(seed).normal(size=3)
     point = likelihood(z)
 
@@ -78,6 +77,6 @@ def test_intercepts_are_infinite_where_all_outcomes_are_equal():
 def test_features_that_never_vary_within_a_query_have_no_scale():
     X = np.array([[1e9, 5.0], [1e9, 5.0], [2e9, 5.0], [2e9, 5.5]])
     groups = np.array([0, 0, 1, 1])
-    for matrix in (X, X.astype(np.float32), sparse.csr_array(X)):
+    for matrix in (X, X.astype(np.float32)):
         likelihood = QueryLikelihood(matrix, np.array([0, 1, 0, 1], dtype=np.int16), groups, 0.0, 1)
         assert likelihood.rows.scale == pytest.approx([0, 0.125**0.5 / 2])

@@ -128,27 +128,19 @@ class AnchoredRanker(Ranker):
         return self
 
     def fit_prepared(
-        self,
-        X: Array,
-        y: Any,
-        qid: Any,
-        *,
-        feature_names: tuple[str, ...],
-        scale: PooledScale | None = None,
-        means: Array | None = None,
-        **more: Any,
+        self, X: Array, y: Any, qid: Any, *, like: Dataset, scale: Any = None, means: Any = None, **more: Any
     ) -> Self:
         """Learn from rows of a pool; see `Ranker.fit_prepared`.
 
         X: what `rows_of_pool` gives, the scores of a baseline that is not a feature among it.
-        scale, means: of all rows of the pool, and the means of the rows' queries.
+        scale, means: a `PooledScale` of all rows of the pool, and the means of the rows' queries.
         """
-        self._known = Known(feature_names, scale, means)
+        self._known = Known(like.feature_names, scale, means)
         try:
-            super().fit_prepared(X, y, qid, feature_names=feature_names, **more)
+            super().fit_prepared(X, y, qid, like=like, **more)
         finally:
             del self._known
-        self.n_features_in_ = len(feature_names)
+        self.n_features_in_ = len(like.feature_names)
         if isinstance(self.baseline_model_, ModelBaseline):  # new rows come to it by these codes
             self.categories_ |= self.baseline_model_.ranker.categories_
         return self

@@ -1,8 +1,7 @@
 """How likely grades are, given coefficients, when every query has its own intercepts at their best.
 
-Intercepts take up whatever a group's rows have in common, so only differences within a group count. Dense rows are
-never copied as a whole: they are centred by group as they are read, in float64, a few thousand at a time. Sparse rows
-are not centred: the elimination of the intercepts does that.
+Intercepts take up whatever a group's rows have in common, so only differences within a group count. Rows are never
+copied as a whole: they are centred by group as they are read, in float64, a few thousand at a time.
 
 Sums over all rows are formed within blocks first and then over blocks, in their order. A block holds the queries whose
 first row is one of BLOCK_ROWS neighbours, in the order in which queries appear: the same blocks, and so the same
@@ -35,7 +34,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
@@ -86,7 +84,7 @@ class Slopes(NamedTuple):
     residuals: Array  # (n,)
 
 
-class DenseRows:
+class CentredRows:
     """Rows of an array, as differences to their group's mean; group i holds rows[bounds[i]:bounds[i + 1]].
 
     weights: what each of the rows counts in the common scale; of size 0 when every row counts one.
@@ -96,17 +94,14 @@ class DenseRows:
     scale: Array  # (n_features,) deviation within groups, 0 for a feature that is constant within each
     factors: Array  # one over it, 0 where it is 0
 
-    def __init__(self, X: Any, rows: Array, bounds: Array, weights: Array = EVEN) -> None:
+    def __init__(self, X: Array, rows: Array, bounds: Array, weights: Array = EVEN) -> None:
         self.X, self.rows, self.bounds = X, rows, bounds
         self.groups = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
-        self.put_on(self._spread(weights))
-
-    def _spread(self, weights: Array) -> Spread:
         # any number near the mean will do, so the input's precision is enough
-        self.centres = np.empty((self.bounds.size - 1, self.X.shape[1]), dtype=self.X.dtype)
-        squares, largest = np.zeros((2, self.X.shape[1]))
-        dense_spread(self.X, self.rows, weights, self.bounds, self.centres, squares, largest)
-        return Spread(squares, largest, float(weights.sum() if weights.size else self.rows.size))
+        self.centres = np.empty((bounds.size - 1, X.shape[1]), dtype=X.dtype)
+        squares, largest = np.zeros((2, X.shape[1]))
+        add_spread(X, rows, weights, bounds, self.centres, squares, largest)
+        self.put_on(Spread(squares, largest, float(weights.sum() if weights.size else rows.size)))
 
     def put_on(self, spread: Spread) -> None:
         """Take a scale, that of these rows or of more."""
@@ -134,7 +129,7 @@ class DenseRows:
             here = slice(begin - first, end - first)
             centred = self._centred(begin, end)
             gradient += at.residuals[here] @ centred
-            dense_group_sums(centred, self.groups[begin:end] - start, at.curvatures[:, here], sums)
+            add_group_sums(centred, self.groups[begin:end] - start, at.curvatures[:, here], sums)
             centred *= deviations[here, None]
             hessian += centred.T @ centred  # NumPy computes one half only
         used = at.totals.ravel() > 0
@@ -147,52 +142,8 @@ class DenseRows:
 
     def _centred(self, begin: int, end: int) -> Array:
         out = np.empty((end - begin, self.X.shape[1]))
-        dense_centred(self.X, self.rows[begin:end], self.groups[begin:end], self.centres, self.factors, out)
+        centre_rows(self.X, self.rows[begin:end], self.groups[begin:end], self.centres, self.factors, out)
         return out
-
-
-class SparseRows(DenseRows):
-    """Rows of a CSR matrix; what is not stored is 0, and no zero is ever touched."""
-
-    def _spread(self, weights: Array) -> Spread:
-        self.X = sparse.csr_array(self.X[self.rows], dtype=np.float64)
-        self.X.sum_duplicates()
-        own = weights if weights.size else np.ones(self.rows.size)
-        together = self._by_group(own, self.bounds)
-        totals = together @ np.ones(own.size)
-        means = sparse.diags_array(1 / totals) @ (together @ self.X)
-        rows = np.repeat(np.arange(own.size), np.diff(self.X.indptr))
-        differences = self.X.data - np.asarray(means.tocsr()[self.groups[rows], self.X.indices]).ravel()
-        stored = sparse.csr_array((np.ones(rows.size), self.X.indices, self.X.indptr), self.X.shape)
-        at_zero = sparse.diags_array(totals) @ means.power(2) - (together @ stored).multiply(means.power(2))
-        squares = np.bincount(self.X.indices, own[rows] * differences**2, self.X.shape[1]) + at_zero.sum(axis=0)
-        return Spread(squares, abs(self.X).max(axis=0).toarray().ravel(), float(own.sum()))
-
-    def put_on(self, spread: Spread) -> None:
-        super().put_on(spread)
-        self.scaled = sparse.csr_array(self.X @ sparse.diags_array(self.factors))
-
-    def scores(self, coef: Array, start: int, stop: int) -> Array:
-        found: Array = self.scaled[self.bounds[start] : self.bounds[stop]] @ coef
-        return found
-
-    def offsets(self, coef: Array) -> Array:
-        return np.zeros(self.bounds.size - 1)
-
-    def add_moments(self, start: int, stop: int, at: Slopes, gradient: Array, hessian: Array) -> None:
-        bounds = self.bounds[start : stop + 1]
-        X = self.scaled[bounds[0] : bounds[-1]]
-        gradient += X.T @ at.residuals
-        sums = [self._by_group(own, bounds - bounds[0]) @ X for own in at.curvatures]
-        totals = at.totals.T.ravel()
-        weights = [at.curvatures.sum(axis=0), np.divide(-1.0, totals, out=np.zeros(totals.size), where=totals > 0)]
-        both = sparse.vstack([X, *sums], format="csr")
-        found = (both.T @ sparse.diags_array(np.concatenate(weights)) @ both).tocoo()
-        hessian[found.row, found.col] += found.data
-
-    def _by_group(self, weights: Array, bounds: Array) -> Any:
-        """Return the matrix that adds up rows, times their weights, by group."""
-        return sparse.csr_array((weights, np.arange(weights.size), bounds), (bounds.size - 1, weights.size))
 
 
 @dataclass(frozen=True)
@@ -234,15 +185,9 @@ class QueryLikelihood:
     """
 
     def __init__(
-        self,
-        X: Any,
-        grades: Array,
-        groups: Array,
-        l2: float,
-        n_jobs: int | None,
-        weights: Array | None = None,
+        self, X: Array, grades: Array, groups: Array, l2: float, n_jobs: int | None, weights: Array | None = None,
         n_grades: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.l2, self.n_jobs = l2, n_jobs
         self.outcomes = Outcomes.of(grades, groups, weights, n_grades)
         self.used = np.asarray(self.outcomes.informative.any(axis=1))  # (n_groups,)
@@ -251,7 +196,7 @@ class QueryLikelihood:
         self.bounds = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=self.used.size)[self.used])])
         self.grades = grades[order]
         self.weights = EVEN if weights is None else weights[order]
-        self.rows = (SparseRows if sparse.issparse(X) else DenseRows)(X, order, self.bounds, self.weights)
+        self.rows = CentredRows(X, order, self.bounds, self.weights)
         self.n_features = X.shape[1]
         # where to look first, and after each call where they were found; not finite: left out
         self.intercepts = np.where(self.outcomes.informative, self.outcomes.intercepts(), np.inf)[self.used]
@@ -383,15 +328,9 @@ def added(values: Sequence[Any]) -> Any:
 
 @compiled
 def solve_intercepts(
-    scores: Array,
-    grades: Array,
-    weights: Array,
-    bounds: Array,
-    intercepts: Array,
-    curvatures: Array,
-    totals: Array,
+    scores: Array, grades: Array, weights: Array, bounds: Array, intercepts: Array, curvatures: Array, totals: Array,
     residuals: Array,
-) -> float:
+) -> float:  # fmt: skip
     """Move every intercept to where its comparisons' chances add up to what was seen; return the loss there."""
     loss = 0.0
     residuals[:] = 0.0
@@ -465,7 +404,7 @@ def solve_intercepts(
 
 
 @compiled
-def dense_spread(
+def add_spread(
     X: Array, rows: Array, weights: Array, bounds: Array, centres: Array, squares: Array, largest: Array
 ) -> None:
     """Find each group's mean, and add up the squared differences to it and the largest value of each feature."""
@@ -492,7 +431,7 @@ def dense_spread(
 
 
 @compiled
-def dense_centred(X: Array, rows: Array, groups: Array, centres: Array, factors: Array, out: Array) -> None:
+def centre_rows(X: Array, rows: Array, groups: Array, centres: Array, factors: Array, out: Array) -> None:
     """Copy rows as differences to their group's centre, times a factor for each feature."""
     for i in range(rows.size):
         row, group = rows[i], groups[i]
@@ -501,7 +440,7 @@ def dense_centred(X: Array, rows: Array, groups: Array, centres: Array, factors:
 
 
 @compiled
-def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Array) -> None:
+def add_group_sums(centred: Array, groups: Array, curvatures: Array, out: Array) -> None:
     """Add up, for each group and level, the rows times their curvatures."""
     n_levels = curvatures.shape[0]
     for i in range(groups.size):

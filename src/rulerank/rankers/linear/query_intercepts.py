@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,16 +38,9 @@ ROWS_PER_THREAD = 20_000
 HEADER = ("feature", "coefficient", "std. error", "z", "p", "effect")
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
-LEARNED = (  # attributes that a model file holds as they are
-    "standard_errors",
-    "scale",
-    "intercepts",
-    "loss",
-    "gradient_norm",
-    "n_iter",
-    "n_comparisons",
-    "n_informative",
-)
+# attributes that a model file holds as they are
+DIAGNOSTICS = ("loss", "gradient_norm", "n_iter", "n_comparisons", "n_informative")
+LEARNED = ("standard_errors", "scale", "intercepts", *DIAGNOSTICS)
 
 
 class WeightedSum(Ranker):
@@ -77,19 +69,12 @@ class WeightedSum(Ranker):
     def _score(self, X: Any) -> Array:
         X = self._present(X)
         scores = np.empty(X.shape[0])
-        if issparse(X):
-            scores[:] = X @ self.coef_
-            return scores
 
         def work(start: int, stop: int) -> None:
             dense_scores(X[start:stop], self.coef_, scores[start:stop])
 
         in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
         return scores
-
-    def _learn_missing(self, X: Any) -> None:
-        """Find what stands for missing values."""
-        self.take_missing(ColumnSums.of(X))
 
     def take_missing(self, sums: ColumnSums) -> None:
         """Find what stands for missing values, given sums over all rows."""
@@ -230,13 +215,12 @@ class QueryIntercepts(WeightedSum):
         """
         y, clicks = self._take_clicks(X, y, position, impressions, propensities)
         if sample_weight is not None and (clicks is not None or rater is not None):  # rows of weight 0 are left out
-            n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
-            weights = check_weights(sample_weight, n_rows)
+            weights = check_weights(sample_weight, n_rows(X))
             own = np.flatnonzero(weights > 0)
-            rater = None if rater is None else check_column("rater", rater, n_rows)[own]
+            rater = None if rater is None else check_column("rater", rater, n_rows(X))[own]
             if clicks is not None:
-                rows = clicks[own]
-                clicks = replace(rows, shown=rows.shown * weights[own], clicks=rows.clicks * weights[own])
+                rows, weights = clicks[own], weights[own]
+                clicks = replace(rows, shown=rows.shown * weights, clicks=rows.clicks * weights)
         self._rater, self._clicks = rater, None if clicks is None else (clicks, propensities)
         try:
             return super().fit(X, y, qid, group=group, sample_weight=sample_weight, **unknown)
@@ -246,12 +230,12 @@ class QueryIntercepts(WeightedSum):
 
     def positions(self) -> PositionEffects:
         """Return what positions do to clicks, as it was found; only a ranker that was fitted with position has it."""
-        found = getattr(self, "position_effects_", None)
-        if found is None:
+        effects = getattr(self, "position_effects_", None)
+        if effects is None:
             raise DataError(
                 "this ranker was not fitted with position, so it has no position effects: give position to fit"
             )
-        return found
+        return effects
 
     def check_contrast(self, data: Labelled) -> None:
         """Look at grades only: clicks say something of every query that has some."""
@@ -284,14 +268,11 @@ class QueryIntercepts(WeightedSum):
                         f"{name} belong to clicks: give position too, the place at which each row was shown"
                     )
             return y, None
-        if issparse(X):
-            raise DataError("training from clicks needs a dense X: give X.toarray()")
         if y is None:
             raise DataError(
                 "requires y to be passed, but the target y is None: with position, y is how often each row was clicked"
             )
-        n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
-        rows = check_clicks(y, position, impressions, n_rows, X.docid if isinstance(X, Dataset) else None)
+        rows = check_clicks(y, position, impressions, n_rows(X), getattr(X, "docid", None))
         return (rows.clicks > 0).astype(np.int64), rows
 
     def coefficients(self) -> Coefficients:
@@ -324,7 +305,7 @@ class QueryIntercepts(WeightedSum):
         _check_size(data.X.shape[1])
         if self.order == "low":
             raise DataError('a click has one level: leave out order="low"')
-        self._learn_missing(data.X)
+        self.take_missing(ColumnSums.of(data.X))
         documents = rows.documents(data.X, queries)
         effects, after = find_positions(rows, queries, documents, propensities, self.leave_after_click)
         l2 = np.full(data.X.shape[1], float(self.l2))
@@ -450,17 +431,16 @@ class Coefficients:
         return html_table(Table("", HEADER, tuple(rows), note=self.note))
 
     def _cells(self) -> list[list[str]]:
-        return [
-            [
-                row.feature,
-                f"{row.value:.4g}",
-                _shown(row.error, ".4g"),
-                _shown(row.z, ".2f"),
-                _shown(row.p, ".4f") if not row.p < 1e-4 else "<0.0001",
-                f"{row.effect:.4f}",
-            ]
-            for row in self.rows
-        ]
+        cells = []
+        for row in self.rows:
+            p = "<0.0001" if row.p < 1e-4 else _shown(row.p, ".4f")
+            numbers = f"{row.value:.4g}", _shown(row.error, ".4g"), _shown(row.z, ".2f"), p, f"{row.effect:.4f}"
+            cells.append([row.feature, *numbers])
+        return cells
+
+
+def n_rows(X: Any) -> int:
+    return len(X) if isinstance(X, Dataset) else int(np.shape(X)[0])
 
 
 def _shown(number: float, form: str) -> str:
@@ -489,10 +469,8 @@ def _likelihood(
 
 def _check_size(n_features: int) -> None:
     if n_features > MAX_FEATURES:
-        raise TooLargeError(
-            f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB; "
-            f"keep the {MAX_FEATURES:,} that occur most, or fewer"
-        )
+        need = f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB"
+        raise TooLargeError(f"{need}; keep the {MAX_FEATURES:,} that occur most, or fewer")
 
 
 def _warn(message: str) -> None:
@@ -501,10 +479,8 @@ def _warn(message: str) -> None:
 
 def _plain_ids(ids: Array) -> list[str | int | float]:
     """Return ids as a file can hold them: those that are neither text nor numbers as text."""
-    return [one if isinstance(one, str | int | float) else str(one) for one in ids.tolist()]
+    return [id if isinstance(id, str | int | float) else str(id) for id in ids.tolist()]
 
 
 def _id_array(ids: list[Any]) -> Array:
-    array = np.empty(len(ids), dtype=object)
-    array[:] = ids
-    return array
+    return np.array([*ids, None], dtype=object)[:-1]  # None: ids that are all numbers stay what they are
