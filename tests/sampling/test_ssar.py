@@ -180,7 +180,7 @@ X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
         ({"ask": lambda row: 10**400}, r"^a grade must be a whole number from 0 to 31: got 1000"),
         ({"partitions": 3}, r"^partitions must be at most the number of features, 2: got 3$"),
         ({"per_query": True}, r"^per_query=True visits the queries in turn: give the query of each row, qid=qid$"),
-        ({"normalize": "zscore"}, r"^normalize='zscore' scales features by query: give the query of each row, qid=qid$"),
+        ({"normalize": "zscore"}, r"^normalize='zscore' scales features by query: give the query of each row"),
         ({"X": np.empty((0, 2))}, r"^expected documents to choose from: there are none$"),
         ({"budget": -1}, r"^budget must be a whole number from 0, or None for no limit: got -1$"),
         ({"start": {3: 1}}, r"^a row must be a whole number from 0 to 2: got 3$"),
