@@ -12,7 +12,6 @@ from sklearn.base import clone
 import rulerank as rr
 from rulerank._util.parameters import parameters_of
 from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
 
 
 def obvious_synthetic(n_queries=12, n_docs=30, seed=0):
@@ -44,7 +43,7 @@ def check_fit_returns_self_and_leaves_the_input_alone(make):
 def check_finds_the_obvious_ranking(make):
     X_new, y_new, qid_new = obvious_synthetic(seed=1)
     scores = make().fit(X, y, qid=qid).predict(X_new)
-    assert evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.95
+    assert rr.evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.95
 
 
 def check_rows_and_queries_come_in_any_order(make):
@@ -205,7 +204,7 @@ def check_importances_survive_saving(make, tmp_path):
 
 def check_its_score_is_ndcg_at_10(make):
     ranker = make().fit(X, y, qid=qid)
-    expected = evaluate(y, ranker.predict(X), qid, "NDCG@10").means["NDCG@10"]
+    expected = rr.evaluate(y, ranker.predict(X), qid, "NDCG@10").means["NDCG@10"]
     assert ranker.score(X, y, qid=qid) == ranker.score(rr.Dataset(X, y, qid)) == expected
     with pytest.warns(UserWarning, match="score was given no qid, so all rows count as one query"):
         ranker.score(X, y)

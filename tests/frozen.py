@@ -24,7 +24,6 @@ from unittest.mock import patch
 import numpy as np
 
 import rulerank as rr
-from rulerank.errors import DataError
 from rulerank.export import TARGETS
 
 FROZEN = Path(__file__).parent / "data" / "v0.1"
@@ -87,9 +86,8 @@ def make() -> None:
     make_files(FROZEN / "files.tar.gz")
     write_json(FROZEN / "openapi-judging.json", judging_api())
     write_json(FROZEN / "openapi-service.json", service_api())
-    write_json(
-        FROZEN / "commands.json", {line: output_of(line) for line in map(str.strip, COMMANDS.strip().split("\n"))}
-    )
+    lines = map(str.strip, COMMANDS.strip().split("\n"))
+    write_json(FROZEN / "commands.json", {line: output_of(line) for line in lines})
     print(f"{sum(file.stat().st_size for file in FROZEN.rglob('*') if file.is_file()):,} bytes in {FROZEN}")
 
 
@@ -99,12 +97,11 @@ def exports(name: str) -> dict[str, object]:
     for target in TARGETS:
         try:
             export = rr.export_model(ranker, target)
-        except DataError:
+        except rr.errors.DataError:
             continue
-        document = export.document
-        if isinstance(document, bytes):
-            document = base64.b64encode(document).decode()
-        made[target] = steady(asdict(export) | {"document": document})
+        known = export.document
+        known = base64.b64encode(known).decode() if isinstance(known, bytes) else known
+        made[target] = steady(asdict(export) | {"document": known})
     return made
 
 
@@ -142,10 +139,9 @@ def postgres_schema() -> str:
 
     from rulerank.judging.schema import METADATA
 
-    made = [CreateTable(table) for table in METADATA.sorted_tables]
-    made += [
-        CreateIndex(one) for table in METADATA.sorted_tables for one in sorted(table.indexes, key=lambda i: i.name)
-    ]
+    tables = METADATA.sorted_tables
+    made = [CreateTable(table) for table in tables]
+    made += [CreateIndex(one) for table in tables for one in sorted(table.indexes, key=lambda i: i.name)]
     return "".join(str(one.compile(dialect=postgresql.dialect())).strip() + ";\n\n" for one in made)
 
 
@@ -155,7 +151,7 @@ def make_files(path: Path) -> None:
     from conftest import write_files
 
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        write_files(Path(folder))
+        write_files()
         rr.io.write_table(rr.datasets.make_ranking(n_queries=12, n_features=3), "linear.csv")
         shutil.copy(FROZEN / "labels.db", "labels.db")
         packed = io.BytesIO()
@@ -229,12 +225,8 @@ def output_of(line: str) -> dict[str, object]:
 def steady(value: object, folder: Path | None = None) -> object:
     """Return a value without what changes from run to run: times, versions, addresses, folders."""
     if isinstance(value, dict):
-        return {
-            key: type(one).__name__
-            if CHANGING.search(key) and isinstance(one, int | float | str)
-            else steady(one, folder)
-            for key, one in value.items()
-        }
+        changing = {key for key, one in value.items() if CHANGING.search(key) and isinstance(one, int | float | str)}
+        return {key: type(one).__name__ if key in changing else steady(one, folder) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [steady(one, folder) for one in value]
     if isinstance(value, str):
@@ -246,15 +238,9 @@ def steady(value: object, folder: Path | None = None) -> object:
 def differences(old: object, new: object, where: str = "$") -> list[str]:
     """Say where two values differ; numbers may by as much as processors that add in another order make them."""
     if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            line
-            for key in [*old, *(key for key in new if key not in old)]
-            for line in (
-                differences(old[key], new[key], f"{where}.{key}")
-                if key in old and key in new
-                else [f"{where}.{key}: {'missing' if key in old else 'new'}"]
-            )
-        ]
+        lines = [f"{where}.{key}: {'missing' if key in old else 'new'}" for key in old.keys() ^ new.keys()]
+        both = [differences(old[key], new[key], f"{where}.{key}") for key in old if key in new]
+        return [*sorted(lines), *(line for each in both for line in each)]
     if isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             return [f"{where}: {len(old)} values, now {len(new)}"]

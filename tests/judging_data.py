@@ -1,8 +1,6 @@
 """A small pool whose grades are known, and samplers that are easy to follow."""
 
 import rulerank as rr
-from rulerank.judging.loop import Judging
-from rulerank.judging.pool import Pool
 
 SYNTHETIC = rr.datasets.make_ranking(n_queries=6, docs_per_query=(8, 12), n_features=8, seed=3)
 
@@ -36,7 +34,7 @@ class Wanted:
 
 
 def in_order(store, n_wanted=5, **options):
-    return Judging(Pool(SYNTHETIC), store, sampler=InOrder(n_wanted), max_grade=2, **options)
+    return rr.judging.Judging(rr.judging.Pool(SYNTHETIC), store, sampler=InOrder(n_wanted), max_grade=2, **options)
 
 
 def judge(judging, rater, task):

@@ -5,16 +5,15 @@ import json
 
 import numpy as np
 
-from rulerank.datasets.ranking import make_ranking
+import rulerank as rr
 from rulerank.io.files import MODEL_MAGIC as MAGIC
 from rulerank.model_file import HEADER, VERSION
-from rulerank.rankers.global_rules import GlobalRules
 
-DATA = make_ranking(n_queries=6, docs_per_query=12, n_features=12)
+DATA = rr.datasets.make_ranking(n_queries=6, docs_per_query=12, n_features=12)
 
 
 def saved(tmp_path, **params):
-    ranker = GlobalRules(**params).fit(DATA)
+    ranker = rr.GlobalRules(**params).fit(DATA)
     path = tmp_path / "model.rulerank"
     ranker.save(path)
     return ranker, path

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rulerank.datasets.shop import make_shop
-from rulerank.judging.pool import Pool
-from rulerank.text.text_features import TextFeatures
+import rulerank as rr
 
 MAX_GRADE = 3
 GUIDELINES = """Think of the person who typed the query.
@@ -28,10 +26,10 @@ FEATURES = (
 )
 
 
-def shop_pool(seed: int = 0) -> Pool:
+def shop_pool(seed: int = 0) -> rr.judging.Pool:
     """Return the candidates of forty searches in the synthetic shop; its own grades are the true ones."""
-    shop = make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
-    features = TextFeatures(features=FEATURES, language="none").fit(shop.documents)  # stemming needs an extra
+    shop = rr.datasets.make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
+    features = rr.TextFeatures(features=FEATURES, language="none").fit(shop.documents)  # stemming needs an extra
     data = shop.graded(features.dataset(shop.queries, top=TOP))
     product = {document["id"]: document for document in shop.records}
     docs = [product[docid] for docid in (() if data.docid is None else data.docid)]
@@ -41,7 +39,7 @@ def shop_pool(seed: int = 0) -> Pool:
         "text": [doc["description"] for doc in docs],
         "url": [doc["url"] for doc in docs],
     }
-    return Pool(replace(data, texts={}), texts, fields=_facts(docs))
+    return rr.judging.Pool(replace(data, texts={}), texts, fields=_facts(docs))
 
 
 def _facts(docs: list[dict[str, Any]]) -> dict[str, list[Any]]:

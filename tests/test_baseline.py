@@ -8,7 +8,6 @@ import pytest
 import rulerank as rr
 from rulerank.baseline import FeatureBaseline, ModelBaseline, RunBaseline, SumBaseline, find_baseline
 from rulerank.errors import DataError
-from rulerank.io.trec import run_from_scores, write_run
 from rulerank.normalize import normalize_by_query
 
 DATA = rr.datasets.make_ranking(n_queries=8, docs_per_query=10, n_features=4, seed=2)
@@ -20,19 +19,19 @@ def zscores(column):
     return normalize_by_query(POOL.X[:, [column]], np.unique(POOL.qid, return_inverse=True)[1], "zscore")[:, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("bm25(all)", [(0, 1)]),
-        ("-price", [(2, -1)]),
-        ("engine_rank", [(3, -1)]),
-        ("+engine_rank", [(3, 1)]),
-        ("bm25(all) + cosine(all)", [(0, 1), (1, 1)]),
-        ("bm25(all)+cosine(all) - price", [(0, 1), (1, 1), (2, -1)]),
-        ("-price + engine_rank", [(2, -1), (3, -1)]),
-        ("bm25(all) + +engine_rank", [(0, 1), (3, 1)]),
-    ],
-)
+SUMS = [
+    ("bm25(all)", [(0, 1)]),
+    ("-price", [(2, -1)]),
+    ("engine_rank", [(3, -1)]),
+    ("+engine_rank", [(3, 1)]),
+    ("bm25(all) + cosine(all)", [(0, 1), (1, 1)]),
+    ("bm25(all)+cosine(all) - price", [(0, 1), (1, 1), (2, -1)]),
+    ("-price + engine_rank", [(2, -1), (3, -1)]),
+    ("bm25(all) + +engine_rank", [(0, 1), (3, 1)]),
+]
+
+
+@pytest.mark.parametrize(("text", "parts"), SUMS)
 def test_features_and_sums_are_read_from_text_and_written_again(text, parts):
     found = find_baseline(NAMES, text)
     own = found.parts if isinstance(found, SumBaseline) else (found,)
@@ -67,8 +66,8 @@ def test_models_and_runs_come_as_values_and_as_files(tmp_path):
     ranker = rr.QueryIntercepts(normalize="zscore").fit(POOL)
     scores = ranker.predict(POOL)
     ranker.save(tmp_path / "old.rulerank")
-    run = run_from_scores(POOL, scores)
-    write_run(run, tmp_path / "old.run")
+    run = rr.io.run_from_scores(POOL, scores)
+    rr.io.write_run(run, tmp_path / "old.run")
     for given, kind, text in (
         (ranker, ModelBaseline, "a QueryIntercepts model"),
         (str(tmp_path / "old.rulerank"), ModelBaseline, "old.rulerank"),
@@ -86,7 +85,7 @@ def test_models_and_runs_come_as_values_and_as_files(tmp_path):
 
 @pytest.mark.parametrize("baseline", ["bm25(all) + cosine(all)", "run"])
 def test_few_labels_start_from_a_sum_or_a_run_and_a_file_keeps_it(tmp_path, baseline):
-    run = run_from_scores(POOL, POOL.X[:, 1])
+    run = rr.io.run_from_scores(POOL, POOL.X[:, 1])
     given = run if baseline == "run" else baseline
     few = replace(POOL, y=np.where(np.arange(len(POOL)) % 7 == 0, POOL.y, -1))
     none = rr.Anchored(baseline=given).fit(replace(POOL, y=np.full(len(POOL), -1)))
@@ -103,25 +102,25 @@ def test_few_labels_start_from_a_sum_or_a_run_and_a_file_keeps_it(tmp_path, base
         assert found.base + found.values.sum(axis=1) == pytest.approx(again.predict(POOL))
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("bm26", "there is no feature 'bm26'; the data has bm25\\(all\\), .*; a sum of these, a model file or a run "),
-        ("price + nope", "there is no feature 'price \\+ nope'"),
-        ("price + price", "'price' is in the sum twice"),
-        ("lost.rulerank", "lost.rulerank"),
-        (4, "a column from 0 to 3: got 4"),
-        ("", "baseline must be the ranking that users see now, such as 'bm25', "),
-        (rr.QueryIntercepts(), "this QueryIntercepts is not fitted"),
-    ],
-)
+RANKS_NOTHING = [
+    ("bm26", "there is no feature 'bm26'; the data has bm25\\(all\\), .*; a sum of these, a model file or a run "),
+    ("price + nope", "there is no feature 'price \\+ nope'"),
+    ("price + price", "'price' is in the sum twice"),
+    ("lost.rulerank", "lost.rulerank"),
+    (4, "a column from 0 to 3: got 4"),
+    ("", "baseline must be the ranking that users see now, such as 'bm25', "),
+    (rr.QueryIntercepts(), "this QueryIntercepts is not fitted"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), RANKS_NOTHING)
 def test_what_ranks_nothing_is_refused(given, message):
     with pytest.raises(rr.errors.RulerankError, match=message):
         find_baseline(NAMES, given)
 
 
 def test_what_does_not_fit_the_data_is_refused():
-    run = run_from_scores(POOL, POOL.X[:, 0])
+    run = rr.io.run_from_scores(POOL, POOL.X[:, 0])
     half = rr.Run(run.qid[:40], run.docid[:40], run.score[:40], run.tag[:40])
     with pytest.raises(DataError, match="a run has no documents for query q5, q6, q7, q8; it must rank every query"):
         find_baseline(NAMES, half).scores(POOL)
@@ -157,4 +156,4 @@ def test_a_service_ranks_by_a_sum_or_a_model_and_refuses_a_run(tmp_path):
         for one in (made, rr.load(tmp_path / "s.rulerank")):
             assert {r.id: r.baseline_rank for r in one.rank("", docs, top=None)} == expected
     with pytest.raises(DataError, match="a run ranks documents of known queries only"):
-        rr.Reranker(ranker, baseline=run_from_scores(POOL, POOL.X[:, 0]))
+        rr.Reranker(ranker, baseline=rr.io.run_from_scores(POOL, POOL.X[:, 0]))

@@ -20,7 +20,6 @@ from contract_checks import (
     qid,
     y,
 )
-from rulerank.evaluation import evaluate
 from rulerank.methods import METHODS
 
 RANKERS = {
@@ -86,7 +85,7 @@ def test_contract_of_mixtures(make, check):
 def test_mixtures_find_the_obvious_and_give_the_same_bits_again(make):
     X_new, y_new, qid_new = obvious_synthetic(seed=1)
     scores = make().fit(X, y, qid=qid).predict(X_new, qid=qid_new)
-    assert evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.9
+    assert rr.evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.9
     one = fit_and_score(make, n_jobs=1)
     assert np.array_equal(one, fit_and_score(make, n_jobs=2))
     assert np.array_equal(one, clone(make()).fit(X, y, qid=qid).predict(X, qid=qid))

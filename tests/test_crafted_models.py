@@ -9,9 +9,7 @@ import pytest
 
 import rulerank as rr
 from model_bytes import change, opened, put, saved, seal
-from rulerank.errors import DataError, ModelFileError
 from rulerank.methods import INSTEAD, method_named
-from rulerank.model_file import load
 
 TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
 ENGINE = "learned.engine."
@@ -71,8 +69,8 @@ BAD_STATES = [
 def test_a_crafted_state_is_refused_before_a_kernel_sees_it(tmp_path, params, place, value, says):
     _, path = saved(tmp_path, drop_weakest=0.0, **params)
     change(path, place, value)
-    with pytest.raises(ModelFileError) as caught:
-        load(path)
+    with pytest.raises(rr.errors.ModelFileError) as caught:
+        rr.load(path)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"{path}: does not describe a GlobalRules: ")
 
@@ -82,8 +80,8 @@ def test_rows_that_would_be_laid_out_in_too_many_sets_are_refused(tmp_path):
     ranker = rr.GlobalRules(discretizer=None, max_size=1, drop_weakest=0, memory_budget=0).fit(X, X[:, 0])
     ranker.save(tmp_path / "model.rulerank")
     change(tmp_path / "model.rulerank", ENGINE + "max_size", 30)
-    with pytest.raises(ModelFileError, match=r"it would lay out [\d,]+ feature sets"):
-        load(tmp_path / "model.rulerank")
+    with pytest.raises(rr.errors.ModelFileError, match=r"it would lay out [\d,]+ feature sets"):
+        rr.load(tmp_path / "model.rulerank")
 
 
 def first_version():
@@ -103,8 +101,8 @@ def test_numbers_that_are_not_finite_never_reach_a_score(path, bad, tmp_path):
             wrong = content[:start] + np.array(bad, dtype).tobytes() + content[start + dtype.itemsize :]
             (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
             n_tried += 1
-            with suppress(ModelFileError):
-                assert np.isfinite(load(tmp_path / "wrong.rulerank").predict(rows)).all()
+            with suppress(rr.errors.ModelFileError):
+                assert np.isfinite(rr.load(tmp_path / "wrong.rulerank").predict(rows)).all()
         start = stop
     assert n_tried or not any("f" in one["dtype"] for one in manifest["arrays"])
 
@@ -119,8 +117,8 @@ def test_a_number_that_is_not_finite_is_named(tmp_path):
     wrong = content[:place] + np.array(np.nan).tobytes() + content[place + 8 :]
     (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
     message = r"does not describe a QueryIntercepts: learned.coef holds NaN or infinity, where every number must"
-    with pytest.raises(ModelFileError, match=message):
-        load(tmp_path / "wrong.rulerank")
+    with pytest.raises(rr.errors.ModelFileError, match=message):
+        rr.load(tmp_path / "wrong.rulerank")
 
 
 @pytest.mark.parametrize(("name", "instead"), [pair for pair in INSTEAD.items() if pair[0] != "AnchoredRules"])
@@ -128,7 +126,7 @@ def test_a_model_of_a_learner_that_left_says_what_to_train_instead(name, instead
     manifest, content = opened(first_version()[0])
     (tmp_path / "old.rulerank").write_bytes(seal(manifest | {"class": name}, content))
     message = rf"old.rulerank: holds a {name}, which is no longer part of rulerank; train {instead} instead$"
-    with pytest.raises(ModelFileError, match=message):
-        load(tmp_path / "old.rulerank")
-    with pytest.raises(DataError, match=rf"^{name} is no longer part of rulerank; use {instead} instead$"):
+    with pytest.raises(rr.errors.ModelFileError, match=message):
+        rr.load(tmp_path / "old.rulerank")
+    with pytest.raises(rr.errors.DataError, match=rf"^{name} is no longer part of rulerank; use {instead} instead$"):
         method_named(name.lower())

@@ -11,24 +11,24 @@ def make(**changes):
     return rr.Dataset(**values)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"X": [[1.0, 2.0], [1e300, 4.0]]}, "X must be finite, or NaN for missing, and fit float32: row 1, column 0"),
-        ({"y": np.ma.masked_array([0, 1], [0, 1])}, "y must not be a masked array: leave the masked rows out"),
-        ({"X": [1.0]}, "X must have two dimensions, rows and features: got 1"),
-        ({"y": [0]}, "y must have one entry per row: expected 2, got 1"),
-        ({"y": [0, 1.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 1.5 at row 1"),
-        ({"y": [-2, 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got -2 at row 0"),
-        ({"y": [float("nan"), 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got nan at row 0"),
-        ({"y": ["x", "y"]}, r"grades must be whole numbers from 0, or -1 for not labelled: got \['x', 'y'\] ..."),
-        ({"y": [0, 99]}, "grades must be at most 31: got 99 at row 1"),
-        ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
-        ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),
-        ({"feature_names": ["a"]}, "expected 2 feature names, one per column of X: got 1"),
-        ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' appears twice"),
-    ],
-)
+MISTAKES = [
+    ({"X": [[1.0, 2.0], [1e300, 4.0]]}, "X must be finite, or NaN for missing, and fit float32: row 1, column 0"),
+    ({"y": np.ma.masked_array([0, 1], [0, 1])}, "y must not be a masked array: leave the masked rows out"),
+    ({"X": [1.0]}, "X must have two dimensions, rows and features: got 1"),
+    ({"y": [0]}, "y must have one entry per row: expected 2, got 1"),
+    ({"y": [0, 1.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 1.5 at row 1"),
+    ({"y": [-2, 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got -2 at row 0"),
+    ({"y": [float("nan"), 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got nan at row 0"),
+    ({"y": ["x", "y"]}, r"grades must be whole numbers from 0, or -1 for not labelled: got \['x', 'y'\] ..."),
+    ({"y": [0, 99]}, "grades must be at most 31: got 99 at row 1"),
+    ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
+    ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),
+    ({"feature_names": ["a"]}, "expected 2 feature names, one per column of X: got 1"),
+    ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' appears twice"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES)
 def test_mistakes_are_named(changes, message):
     with pytest.raises(DataError, match=message):
         make(**changes)

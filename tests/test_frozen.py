@@ -7,7 +7,6 @@ from sklearn.base import clone
 
 import rulerank as rr
 from frozen import FROZEN, differences, exports, facts, judging_api, output_of, postgres_schema, read_json, service_api
-from rulerank.errors import ModelFileError
 
 SCORES = {
     f"{folder}/{name}": scores
@@ -62,7 +61,7 @@ def test_a_model_saved_again_scores_as_before(name, tmp_path):
 
 def test_a_model_with_votes_that_were_removed_says_what_to_use():
     expected = "RE-GR-zscore.rulerank: the GlobalRules was fitted with votes='residual', .*again with votes='evidence'"
-    with pytest.raises(ModelFileError, match=expected):
+    with pytest.raises(rr.errors.ModelFileError, match=expected):
         old_model("first/RE-GR-zscore")
 
 

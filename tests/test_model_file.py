@@ -5,12 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
+import rulerank as rr
 from model_bytes import DATA, saved, seal
 from rulerank import __version__
-from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import HEADER, VERSION, load, save
-from rulerank.rankers.global_rules import GlobalRules
 
 TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
 
@@ -22,7 +21,7 @@ TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
         ROWS,
         MEAN,
         {"votes": "mean", "normalize": "rank", "max_size": 3},
-        {"discretizer": EqualWidth(n_bins=4)},
+        {"discretizer": rr.discretize.EqualWidth(n_bins=4)},
         {"max_size": np.int64(1), "min_support": np.float64(0.01)},
     ],
     ids=str,
@@ -46,16 +45,16 @@ def test_the_same_model_gives_the_same_bytes_also_after_loading(tmp_path):
 
 def test_a_model_that_is_not_fitted_or_not_ours_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
-        save(GlobalRules(), tmp_path / "model.rulerank")
+        save(rr.GlobalRules(), tmp_path / "model.rulerank")
     with pytest.raises(DataError, match=r"^a model file holds one of GlobalRules.*: got dict$"):
         save({}, tmp_path / "model.rulerank")
     with pytest.raises(DataError, match=r"^a model file is not compressed: name it model.rulerank, not .*model.gz$"):
-        save(GlobalRules().fit(DATA), tmp_path / "model.gz")
+        save(rr.GlobalRules().fit(DATA), tmp_path / "model.gz")
     assert not list(tmp_path.iterdir())
 
 
 def test_what_cannot_be_saved_is_named_by_its_place(tmp_path):
-    ranker = GlobalRules().fit(DATA)
+    ranker = rr.GlobalRules().fit(DATA)
     ranker.params_["work_limit"] = 1 + 2j
     with pytest.raises(DataError, match=r"lists and arrays of numbers: state.params.work_limit is a complex$"):
         ranker.save(tmp_path / "model.rulerank")
@@ -128,28 +127,25 @@ def holding(shape, dtype="<f8"):
     return {"arrays": [{"dtype": dtype, "shape": shape}]}
 
 
-@pytest.mark.parametrize(
-    ("manifest", "says"),
-    [
-        (b"{", "its manifest is not JSON"),
-        (b"[" * 100_000, "its manifest is not JSON"),
-        (b"\xff", "its manifest is not JSON"),
-        (b"[]", "its manifest is not a JSON object"),
-        ({}, "does not describe a GlobalRules: 'arrays'"),
-        (holding([2]), "does not describe a GlobalRules: 'state'"),
-        ({"arrays": 3}, "does not describe a GlobalRules: 'int' object"),
-        (holding([1], "|O"), "array 0 has the type '|O', not one of"),
-        (holding([-1]), "array 0 has the shape [-1]"),
-        (holding("12"), "array 0 has the shape '12'"),
-        (holding([10**9, 10**9]), "array 0 would take 8,000,000,000,000,000,000 bytes of the 16 that are left"),
-        (holding([1]), "8 bytes belong to no array"),
-        (holding([2]) | {"state": {"params": {"$array": 1}}}, "there is no array 1, only 1 arrays"),
-        (
-            holding([2]) | {"state": {"feature_names": ["a", "a"]}},
-            "its feature names are not a list of different names",
-        ),
-    ],
-)
+WRONG_MANIFESTS = [
+    (b"{", "its manifest is not JSON"),
+    (b"[" * 100_000, "its manifest is not JSON"),
+    (b"\xff", "its manifest is not JSON"),
+    (b"[]", "its manifest is not a JSON object"),
+    ({}, "does not describe a GlobalRules: 'arrays'"),
+    (holding([2]), "does not describe a GlobalRules: 'state'"),
+    ({"arrays": 3}, "does not describe a GlobalRules: 'int' object"),
+    (holding([1], "|O"), "array 0 has the type '|O', not one of"),
+    (holding([-1]), "array 0 has the shape [-1]"),
+    (holding("12"), "array 0 has the shape '12'"),
+    (holding([10**9, 10**9]), "array 0 would take 8,000,000,000,000,000,000 bytes of the 16 that are left"),
+    (holding([1]), "8 bytes belong to no array"),
+    (holding([2]) | {"state": {"params": {"$array": 1}}}, "there is no array 1, only 1 arrays"),
+    (holding([2]) | {"state": {"feature_names": ["a", "a"]}}, "its feature names are not a list of different names"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "says"), WRONG_MANIFESTS)
 def test_a_sealed_file_with_a_wrong_manifest_is_refused(tmp_path, manifest, says):
     path = tmp_path / "model.rulerank"
     path.write_bytes(seal({"class": "GlobalRules"} | manifest if isinstance(manifest, dict) else manifest, bytes(16)))

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank._util.parameters import parameters_of
-from rulerank.discretize import DISCRETIZERS
-from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
 RANKERS = [method.ranker_class() for method in METHODS.values()]
-CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR, rr.StratifiedSampler]
+CLASSES = [*RANKERS, *rr.discretize.DISCRETIZERS.values(), rr.SSAR, rr.StratifiedSampler]
 PLACES = [(owner, name) for owner in CLASSES for name in parameters_of(owner)]
 SYNTHETIC = rr.datasets.make_ranking(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
 KINDS = st.one_of(
@@ -39,7 +37,7 @@ def use(owner, **params):
     made = owner(**params)
     if owner in (rr.SSAR, rr.StratifiedSampler):
         return made.begin(SYNTHETIC)
-    if owner in DISCRETIZERS.values():
+    if owner in rr.discretize.DISCRETIZERS.values():
         return made.fit(SYNTHETIC.X, SYNTHETIC.y)
     return made.fit(SYNTHETIC)
 
@@ -57,5 +55,5 @@ def test_a_bad_value_is_refused_by_name(owner, name, value):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(DataError, match=name):
+        with pytest.raises(rr.errors.DataError, match=name):
             use(owner, **{name: value})

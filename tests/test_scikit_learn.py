@@ -10,16 +10,12 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rulerank.datasets.ranking import make_ranking
+import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
-from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import QueryKFold
-from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.selection.select import make_scorer
 
-DATA = make_ranking(n_queries=15, docs_per_query=(5, 15), n_features=8)
+DATA = rr.datasets.make_ranking(n_queries=15, docs_per_query=(5, 15), n_features=8)
 X, y, qid = np.nan_to_num(DATA.X), DATA.y, DATA.qid
 
 
@@ -34,11 +30,11 @@ def by_hand(ranker, measure="MAP", cv=None):
     values = []
     for train, test in (cv or QueryKFold()).split(X, qid=qid):
         scores = clone(ranker).fit(X[train], y[train], qid=qid[train]).predict(X[test], qid=qid[test])
-        values.append(evaluate(y[test], scores, qid[test], measure).means[measure])
+        values.append(rr.evaluate(y[test], scores, qid[test], measure).means[measure])
     return values
 
 
-@pytest.mark.parametrize("ranker", [GlobalRules(), GlobalRules(normalize="rank")])
+@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.GlobalRules(normalize="rank")])
 def test_cross_validate_hands_the_queries_to_everyone(routing, ranker):
     measures = {"MAP": make_scorer("MAP"), "NDCG": make_scorer("NDCG@10")}
     found = cross_validate(ranker, X, y, cv=QueryKFold(), scoring=measures, params={"qid": qid}, error_score="raise")
@@ -48,16 +44,16 @@ def test_cross_validate_hands_the_queries_to_everyone(routing, ranker):
 
 def test_grid_search_finds_the_best_setting_and_refits_it(routing):
     grid = {"votes": ["mean", "evidence"], "normalize": [None, "zscore"]}
-    search = GridSearchCV(GlobalRules(), grid, scoring=make_scorer("MAP"), cv=QueryKFold(), error_score="raise")
+    search = GridSearchCV(rr.GlobalRules(), grid, scoring=make_scorer("MAP"), cv=QueryKFold(), error_score="raise")
     search.fit(X, y, qid=qid)
-    means = [np.mean(by_hand(GlobalRules(**params))) for params in search.cv_results_["params"]]
+    means = [np.mean(by_hand(rr.GlobalRules(**params))) for params in search.cv_results_["params"]]
     assert search.cv_results_["mean_test_score"] == pytest.approx(means)
-    best = GlobalRules(**search.best_params_).fit(X, y, qid=qid)
+    best = rr.GlobalRules(**search.best_params_).fit(X, y, qid=qid)
     assert np.array_equal(search.best_estimator_.predict(X, qid=qid), best.predict(X, qid=qid))
 
 
 def test_a_pipeline_passes_the_queries_on(routing):
-    pipeline = make_pipeline(StandardScaler(), GlobalRules(normalize="minmax"))
+    pipeline = make_pipeline(StandardScaler(), rr.GlobalRules(normalize="minmax"))
     assert np.isfinite(pipeline.fit(X, y, qid=qid).predict(X, qid=qid)).all()
     grid = {"globalrules__max_size": [1, 2]}
     search = GridSearchCV(pipeline, grid, scoring=make_scorer("NDCG@5"), cv=QueryKFold(3), error_score="raise")
@@ -70,13 +66,13 @@ def test_a_ranker_of_another_kind_is_scored_without_queries(routing):
 
 
 def test_without_routing_the_splitter_takes_groups_and_the_scorer_says_what_to_do():
-    assert len(cross_validate(GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring="r2")["test_score"]) == 5
+    assert len(cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring="r2")["test_score"]) == 5
     with pytest.raises(DataError, match=r"^MAP needs the query of each row: pass qid=qid to fit.*set_config\("):
         cross_validate(
-            GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring=make_scorer("MAP"), error_score="raise"
+            rr.GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring=make_scorer("MAP"), error_score="raise"
         )
     with pytest.raises(DataError, match=r"^QueryKFold needs the query of each row: pass qid=qid, with sklearn.set_con"):
-        cross_validate(GlobalRules(), X, y, cv=QueryKFold(), scoring="r2")
+        cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), scoring="r2")
 
 
 def test_a_scorer_with_a_wrong_measure_is_refused_at_once():
@@ -133,14 +129,14 @@ def test_wrong_numbers_of_splits_and_queries_are_refused():
 
 def test_a_search_over_a_pipeline_routes_queries_and_weights_to_fit_and_score(routing):
     weights = np.random.default_rng(0).integers(0, 3, len(X))
-    pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), QueryIntercepts())
+    pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), rr.QueryIntercepts())
     search = GridSearchCV(pipeline, {"queryintercepts__l2": [0.1, 10.0]}, cv=QueryKFold(3), error_score="raise")
     search.fit(X, y, qid=qid, sample_weight=weights)
     means = []
     for l2 in (0.1, 10.0):
         values = []
         for train, test in QueryKFold(3).split(X, qid=qid):
-            own = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), QueryIntercepts(l2=l2))
+            own = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), rr.QueryIntercepts(l2=l2))
             own.fit(X[train], y[train], qid=qid[train], sample_weight=weights[train])
             values.append(own.score(X[test], y[test], qid=qid[test], sample_weight=weights[test]))
         means.append(np.mean(values))
@@ -148,12 +144,12 @@ def test_a_search_over_a_pipeline_routes_queries_and_weights_to_fit_and_score(ro
 
 
 def test_score_weighs_queries_by_their_rows_and_leaves_rows_of_weight_0_out():
-    ranker = GlobalRules().fit(X, y, qid=qid)
+    ranker = rr.GlobalRules().fit(X, y, qid=qid)
     of_query = dict.fromkeys(qid, 1) | {qid[0]: 3, qid[-1]: 0}
     weights = np.array([of_query[query] for query in qid])
     weights[::5] = 0
     kept = weights > 0
-    found = evaluate(y[kept], ranker.predict(X)[kept], qid[kept], "NDCG@10")
+    found = rr.evaluate(y[kept], ranker.predict(X)[kept], qid[kept], "NDCG@10")
     expected = np.average(found.values[0], weights=[of_query[query] for query in dict.fromkeys(qid[kept])])
     with pytest.warns(UserWarning, match="other documents"):
         part = ranker.score(X[kept], y[kept], qid[kept], sample_weight=weights[kept])
@@ -164,58 +160,58 @@ def test_score_weighs_queries_by_their_rows_and_leaves_rows_of_weight_0_out():
 @pytest.mark.parametrize("cv", [5, KFold(3, shuffle=True, random_state=0)])
 @pytest.mark.parametrize("scoring", [None, make_scorer("MAP")])
 def test_folds_that_tear_queries_apart_get_a_warning_that_names_the_right_splitter(routing, cv, scoring):
-    pipeline = make_pipeline(StandardScaler(), GlobalRules())
+    pipeline = make_pipeline(StandardScaler(), rr.GlobalRules())
     message = r"other documents of .*, such as 'q\d+', so the score is too optimistic: split by query, cv=Q"
     with pytest.warns(UserWarning, match=message):
         cross_validate(pipeline, X, y, cv=cv, scoring=scoring, params={"qid": qid}, error_score="raise")
 
 
 def test_folds_of_whole_queries_get_no_warning(routing, recwarn):
-    cross_validate(GlobalRules(), X, y, cv=QueryKFold(), params={"qid": qid}, return_train_score=True)
+    cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), params={"qid": qid}, return_train_score=True)
     assert not recwarn.list
 
 
 def test_arguments_of_other_libraries_get_a_hint():
     with pytest.raises(TypeError, match=r"^FittedRules.fit has no argument 'eval_set'; leave it out: FittedRules hold"):
-        FittedRules().fit(X, y, qid=qid, eval_set=[(X, y)])
+        rr.FittedRules().fit(X, y, qid=qid, eval_set=[(X, y)])
     with pytest.raises(TypeError, match=r"^QueryIntercepts.fit has no argument 'early_stopping_rounds'; leave it out"):
-        QueryIntercepts().fit(X, y, qid=qid, early_stopping_rounds=5)
+        rr.QueryIntercepts().fit(X, y, qid=qid, early_stopping_rounds=5)
     with pytest.raises(TypeError, match=r"^FittedRules has no argument 'n_estimators'; leave it out: FittedRules find"):
-        FittedRules(n_estimators=100)
+        rr.FittedRules(n_estimators=100)
     with pytest.raises(TypeError, match=r"^GlobalRules has no argument 'max_sizes'; did you mean 'max_size'\?$"):
-        GlobalRules(max_sizes=2)
+        rr.GlobalRules(max_sizes=2)
     with pytest.raises(TypeError, match=r"^FittedRules has no argument 'penalty'; it has max_pairs, normalize, "):
-        FittedRules(penalty="l1")
+        rr.FittedRules(penalty="l1")
     with pytest.raises(TypeError, match=r"'group_id'; give the query of each row as qid, or the number of rows of "):
-        GlobalRules().fit(X, y, group_id=qid)
+        rr.GlobalRules().fit(X, y, group_id=qid)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"group": [2, 2]}, r"^group must hold the number of rows of each query, .* to 3: they add up to 4; if"),
-        ({"group": ["a", "a", "b"]}, r"add up to 3: got \['a', 'a', 'b'\]; if it names the query of each row"),
-        ({"group": [0, 3]}, r"add up to 3: got \[0, 3\]"),
-        ({"group": [3], "qid": ["a", "a", "b"]}, "^group and qid both define the queries: leave out group"),
-    ],
-)
+WRONG_GROUPS = [
+    ({"group": [2, 2]}, r"^group must hold the number of rows of each query, .* to 3: they add up to 4; if"),
+    ({"group": ["a", "a", "b"]}, r"add up to 3: got \['a', 'a', 'b'\]; if it names the query of each row"),
+    ({"group": [0, 3]}, r"add up to 3: got \[0, 3\]"),
+    ({"group": [3], "qid": ["a", "a", "b"]}, "^group and qid both define the queries: leave out group"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG_GROUPS)
 def test_group_sizes_that_cannot_be_are_refused(options, message):
-    for call in (GlobalRules().fit, GlobalRules().fit(X[:3], [0, 1, 0], qid=[1, 1, 1]).score):
+    for call in (rr.GlobalRules().fit, rr.GlobalRules().fit(X[:3], [0, 1, 0], qid=[1, 1, 1]).score):
         with pytest.raises(DataError, match=message):
             call(X[:3], [0, 1, 0], **options)
     with pytest.raises(DataError, match="group and a Dataset, which includes its queries, both define"):
-        GlobalRules().fit(DATA, group=[len(DATA)])
+        rr.GlobalRules().fit(DATA, group=[len(DATA)])
 
 
 def test_rankers_of_rules_refuse_sparse_rows_with_a_hint():
     with pytest.raises(
         DataError, match=r"^GlobalRules does not accept sparse X, .*: give X.toarray\(\), or use QueryIntercepts"
     ):
-        GlobalRules().fit(sparse.csr_array(X), y, qid=qid)
+        rr.GlobalRules().fit(sparse.csr_array(X), y, qid=qid)
 
 
 def test_clone_keeps_the_requests(routing):
-    ranker = clone(GlobalRules(max_size=1))
+    ranker = clone(rr.GlobalRules(max_size=1))
     requests = ranker.get_metadata_routing()
     assert requests.fit.requests == {"qid": True, "sample_weight": True}
     assert requests.predict.requests == {"qid": True}

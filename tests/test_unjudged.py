@@ -10,7 +10,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.cli.features import alone
-from rulerank.errors import DataError
 from rulerank.evaluation.rankings import all_judgements, left_out
 from rulerank.io.formats import write_any
 from rulerank.io.trec import join, with_qrels
@@ -101,23 +100,23 @@ def test_tables_keep_the_recall_base(ending, tmp_path):
     ({"judged:qrels": ["yes"]}, "go together: there is only judged:qrels"),
 ])  # fmt: skip
 def test_damaged_columns_are_named(columns, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(rr.errors.DataError, match=message):
         rr.from_frame(pl.DataFrame({"qid": ["a"], "grade": [1], "x": [1.0]} | columns))
 
 
 def test_wrong_words_are_refused():
-    with pytest.raises(DataError, match=r"unjudged must be 0.*got 'never'"):
+    with pytest.raises(rr.errors.DataError, match=r"unjudged must be 0.*got 'never'"):
         check_unjudged("never")
-    with pytest.raises(DataError, match="unjudged is for a Dataset"):
+    with pytest.raises(rr.errors.DataError, match="unjudged is for a Dataset"):
         rr.evaluate([1], [0.5], ["a"], unjudged=0)
-    with pytest.raises(DataError, match="extra must have one entry per row"):
+    with pytest.raises(rr.errors.DataError, match="extra must have one entry per row"):
         RecallBase([True], [True, False], [""])
-    with pytest.raises(DataError, match="base must have one entry per row"):
+    with pytest.raises(rr.errors.DataError, match="base must have one entry per row"):
         make([1, 0], ["a", "a"], base=RecallBase([True], [False], [""]))
 
 
 def test_judgements_of_other_queries_are_a_mistake():
-    with pytest.raises(DataError, match="no query of the judgements is among the documents"):
+    with pytest.raises(rr.errors.DataError, match="no query of the judgements is among the documents"):
         with_qrels(make([-1], ["a"]), rr.Qrels(["b"], ["d0"], [1]))
 
 
@@ -195,7 +194,7 @@ def test_grades_that_are_not_those_of_the_recall_base_are_a_mistake():
     message = (
         r"query of row 0 has 2 judged documents of grade 1, and its recall base '0:1 2:2'; .*base=None\), of a table"
     )
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(rr.errors.DataError, match=message):
         rr.evaluate(binary, scores, measures="MAP")
     assert rr.evaluate(replace(binary, base=None), scores, measures="MAP").means == {"MAP": 1.0}
 

@@ -2,11 +2,12 @@
 
 import json
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.judging.store import LabelStore
 
 
 @pytest.fixture
@@ -31,18 +32,17 @@ def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, model):
     done = run(*model, "--baseline", "-bm25_title", "--own-grades", "--labels", "all.csv")
     assert done.code == 0
     said = (
-        r"The top 3 differs in \d+ % of queries \((\d+) of them left out: labelled before\): 0 comparisons available.\n"
+        r"The top 3 differs in \d+ % of queries \(\d+ of them left out: labelled before\): 0 comparisons available.\n"
     )
     assert re.fullmatch(said, done.err)
-    nothing = r"There is nothing to check: the top 3 differs in \d+ queries, which all have labels .*\n"
-    assert re.fullmatch(nothing, done.out)
+    assert re.fullmatch(r"There is nothing to check: the top 3 differs in \d+ queries, which all have .*\n", done.out)
 
 
 def test_labels_decide_unless_the_page_had_them_when_it_trained(run, model):
     by_store = json.loads(run(*model, "--baseline", "-bm25_title", "--labels", "judged.db", "--json").out)
     by_grades = json.loads(run(*model, "--baseline", "-bm25_title", "--own-grades", "--json").out)
     assert by_store | {"labels": None} == by_grades  # the store has all of them
-    with LabelStore("judged.db") as store:
+    with rr.judging.LabelStore("judged.db") as store:
         store.note_check(max(label.id for label in store.history()), "Anchored", "bm25_body")
     done = run(*model, "--baseline", "-bm25_title", "--labels", "judged.db")
     assert "There is nothing to check" in done.out
@@ -51,16 +51,11 @@ def test_labels_decide_unless_the_page_had_them_when_it_trained(run, model):
 def test_what_lacks_a_grade_is_counted(run, folder):
     synthetic = rr.datasets.make_ranking(n_queries=30, docs_per_query=12, seed=0)
     rr.GlobalRules().fit(synthetic).save("g.rulerank")
-    y = [-1] * len(synthetic)
-    for start in range(0, len(synthetic), 12):
-        low = sorted(range(start, start + 12), key=lambda row: synthetic.X[row, 0])[:4]
-        for row, grade in zip(low, (0, 1, 0, 1), strict=True):
-            y[row] = grade
-    rr.io.write_table(rr.Dataset(synthetic.X, y, synthetic.qid, synthetic.docid, synthetic.feature_names), "low.csv")
+    places = synthetic.X[:, 0].reshape(30, 12).argsort(axis=1).argsort(axis=1).ravel()  # from the lowest of a query
+    rr.io.write_table(replace(synthetic, y=np.where(places < 4, places % 2, -1)), "low.csv")
     words = ("check", "low.csv", "g.rulerank", "--baseline", synthetic.feature_names[0], "--own-grades")
     done = run(*words)
     n = json.loads(run(*words, "--json").out)["n_without_grades"]
     assert n > 20
     assert f"comparisons available, {n} more without grades." in done.err
-    assert f"{n} of " in done.out
-    assert "could not be decided" in done.out
+    assert re.search(rf"{n} of [^.]*could not be decided", done.out.replace("\n", " "))

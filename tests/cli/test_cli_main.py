@@ -7,23 +7,14 @@ import sys
 import warnings
 from pathlib import Path
 
-import pytest
-
 import rulerank
 from rulerank import cli
 
 
-@pytest.fixture
-def shell():
+def shell(line):
     """Run a line in a real shell, with the installed rulerank."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-
-    def shell(line):
-        return subprocess.run(
-            ["bash", "-c", line], capture_output=True, text=True, check=False, env=os.environ | {"PATH": path}
-        )
-
-    return shell
+    own = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, env=own)
 
 
 def test_the_version_is_the_package_s_and_the_library_s_own_way_to_warn_comes_back(run):
@@ -42,11 +33,7 @@ def test_help_names_every_command_and_cuts_no_summary(run):
 
 def test_help_loads_nothing_heavy():
     program = (
-        "import sys\n"
-        "from rulerank.cli import main\n"
-        "sys.argv = ['rulerank', 'evaluate', '--help']\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
+        "import sys; from rulerank.cli import app; app(['evaluate', '--help'], standalone_mode=False); "
         "print({'numpy', 'polars', 'sklearn', 'numba', 'rich'} & set(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -61,13 +48,11 @@ def test_an_interrupt_ends_with_130_and_no_traceback(run, monkeypatch):
     assert run("make-data", "x.txt") == (130, "", "")
 
 
-def test_a_warning_of_the_library_is_one_line(run, monkeypatch, folder):
+def test_a_warning_of_the_library_is_one_line(run, folder):
     Path("odd.csv").write_text("qid,grade,film,a\n1,0,Dr No,1\n1,1,Jaws,2\n")
-    done = run("convert", "odd.csv", "odd.txt")
-    assert done.code == 0
-    assert done.err == (
-        "warning: columns left out because they do not hold numbers: 'film' (String); "
-        "to read one as a category, give it that type (in a csv: film:category)\n"
+    [line] = run("convert", "odd.csv", "odd.txt").err.splitlines()
+    assert line.startswith(
+        "warning: columns left out because they do not hold numbers: 'film' (String); to read one as"
     )
 
 
@@ -76,29 +61,27 @@ def test_a_mistake_of_the_system_is_one_line_too(run, folder):
     assert done == (2, "", f"error: {Path('test.txt', 'Fold1')}: Not a directory\n")
 
 
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(shell):
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly():
     done = shell("rulerank make-data - --queries 300 | head -1")
     assert done.stdout.startswith("qid,docid,grade,bm25_body")
-    assert "Traceback" not in done.stderr
-    assert "Broken" not in done.stderr
-    quiet = shell("rulerank --help | true; rulerank evaluate --help | head -1")
-    assert quiet.stderr == ""
+    assert not re.search("Traceback|Broken", done.stderr)
+    assert shell("rulerank --help | true; rulerank evaluate --help | head -1").stderr == ""
 
 
-def test_commands_pipe_into_one_another(shell):
+def test_commands_pipe_into_one_another():
     done = shell("rulerank make-data - --queries 20 2>/dev/null | rulerank evaluate - --feature bm25_body -m MAP")
     assert done.stderr == ""
     assert done.stdout.split()[:6] == ["ranking", "MAP", "queries", "docs", "tied", "bm25_body"]
 
 
-def test_closed_streams_are_no_mistake(shell, tmp_path):
+def test_closed_streams_are_no_mistake(tmp_path):
     assert shell("rulerank --version >&- && echo fine >&2").stderr == "fine\n"
     make = f"cd {tmp_path}; rulerank make-data w.txt --queries 5"
     done = shell(f"{make} && rulerank evaluate w.txt --feature f1 <&- >&- && echo fine")
     assert done.stdout.endswith("fine\n")
 
 
-def test_text_that_the_terminal_cannot_write_is_one_line(shell, tmp_path):
+def test_text_that_the_terminal_cannot_write_is_one_line(tmp_path):
     table = f"cd {tmp_path}; printf 'qid,grade,a\\n\\303\\274,1,2\\n\\303\\274,0,1\\n' > u.csv; "
     done = shell(f"{table} PYTHONUTF8=0 PYTHONIOENCODING=ascii rulerank evaluate u.csv --feature a --per-query")
     assert done.stderr.startswith("error: ascii cannot write \\xfc; set PYTHONIOENCODING=utf-8")

@@ -2,22 +2,13 @@
 
 import json
 
-import pytest
+import polars as pl
 
 from rulerank.experiment.systems import SYSTEMS
 
 
-@pytest.fixture
-def folds(folder):
-    """The folder of the examples, which is one fold."""
-    assert {"train.txt", "vali.txt", "test.txt"} <= {path.name for path in folder.iterdir()}
-    return folder
-
-
-def test_it_writes_the_report_and_prints_the_means(run, folds):
-    words = [".", "--method", "RE-GR", "--method", "qi", "-o", "out", "--jobs", "1", "-m", "MAP,P@3"]
-    done = run("compare", *words)
-    assert done.code == 0
+def test_it_writes_the_report_and_prints_the_means(run, folder):
+    done = run("compare", ".", "--method", "RE-GR", "--method", "qi", "-o", "out", "--jobs", "1", "-m", "MAP,P@3")
     assert done.out.splitlines()[0].split() == ["system", "MAP", "P@3"]
     first, second = (float(line.split()[-2].strip("*~")) for line in done.out.splitlines()[1:3])
     assert first >= second, "sorted by the first measure"
@@ -25,45 +16,35 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
     assert "sorted by MAP; *: the best, ~: not significantly worse" in done.out
     assert "convention standard, ties expected" in done.out
     files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "queries.csv"}
-    assert {path.name for path in (folds / "out").iterdir()} == files | {"cells"}
-    assert len(list((folds / "out" / "cells").iterdir())) == 2
+    assert {path.name for path in (folder / "out").iterdir()} == files | {"cells"}
+    assert len(list((folder / "out" / "cells").iterdir())) == 2
 
 
-def test_a_method_may_have_settings_and_the_convention_too(run, folds):
-    words = (
-        ".",
-        "--method",
-        "GlobalRules:votes=mean,drop_weakest=0",
-        "--jobs",
-        "1",
-        "--convention",
-        "letor3:ties=file",
-    )
-    found = json.loads(run("compare", *words, "--json").out)
-    assert set(found["means"]) == {"GlobalRules:votes=mean,drop_weakest=0"}
+def test_a_method_may_have_settings_and_the_convention_too(run, folder):
+    method = "GlobalRules:votes=mean,drop_weakest=0"
+    words = ("compare", ".", "--method", method, "--jobs", "1", "--convention", "letor3:ties=file", "--json")
+    found = json.loads(run(*words).out)
+    assert set(found["means"]) == {method}
     assert (found["failures"], found["convention"], found["ties"]) == ([], "letor3", "file")
 
 
-def test_a_failure_is_told_and_the_exit_code_says_so(run, folds, monkeypatch):
+def test_a_failure_is_told_and_the_exit_code_says_so(run, folder, monkeypatch):
     def fail(self, fold, measure):
         raise ZeroDivisionError("by design")
 
     monkeypatch.setattr(type(SYSTEMS["Best feature"].plan), "run", fail)
-    (folds / "bad.run").write_text("z Q0 d 1 0.5 x\n")
+    (folder / "bad.run").write_text("z Q0 d 1 0.5 x\n")
     done = run("compare", ".", "--method", "QI", "--method", "Best feature", "--run", "bad=bad.run", "--jobs", "1")
     assert done.code == 1
     assert "Best feature: failed in all folds: ZeroDivisionError: by design" in done.out
     assert "bad: failed in all folds: DataError: no query of " in done.out
-    assert "ZeroDivisionError: by design" in (folds / "report" / "report.md").read_text()
+    assert "ZeroDivisionError: by design" in (folder / "report" / "report.md").read_text()
 
 
-def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, folds):
-    (folds / "my_rankers.py").write_text("from sklearn.ensemble import HistGradientBoostingRegressor as Trees\n")
-    lines = (folds / "test.csv").read_text().splitlines()
-    place = lines[0].split(",").index("grade")
-    cells = lines[1].split(",")
-    cells[place] = ""
-    (folds / "some.csv").write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, folder):
+    (folder / "my_rankers.py").write_text("from sklearn.ensemble import HistGradientBoostingRegressor as Trees\n")
+    table = pl.read_csv("test.csv")
+    table.with_columns(grade=pl.Series([None, *table["grade"][1:]])).write_csv("some.csv")
     done = run(
         "compare", "some.csv", "--folds", "3", "--method", "RE-GR", "--run", "engine=one.run", "--method",
         "trees=my_rankers:Trees", "--baseline", "engine", "--jobs", "2", "-m", "MAP",
@@ -72,9 +53,7 @@ def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, fol
     values = [line.split()[1].strip("*~") for line in done.out.splitlines()[1:4]]
     assert values == sorted(values, reverse=True)
     assert {line.split()[0] for line in done.out.splitlines()[1:4]} >= {"trees", "engine"}
-    assert "less that of engine" in (folds / "report" / "report.md").read_text()
-    assert (
-        f"left out: 1 document of {len(lines) - 1} without a judgement (unjudged=0 counts them as not relevant)\n"
-        in done.err
-    )
+    assert "less that of engine" in (folder / "report" / "report.md").read_text()
+    said = f"left out: 1 document of {len(table)} without a judgement (unjudged=0 counts them as not relevant)\n"
+    assert said in done.err
     assert "some.csv: the recall base is not known" in done.err

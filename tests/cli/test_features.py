@@ -35,24 +35,26 @@ def test_candidates_come_from_a_file_too(run, folder):
     run("features", "docs.jsonl", "queries.tsv", "--candidates", "engine.run", "-o", "pool.parquet")
     data = rr.read_table("pool.parquet")
     assert data.feature_names[-2:] == ("engine_rank", "engine_score")
-    assert {*zip(data.qid, data.docid, strict=True)} == {
-        *zip(*(getattr(rr.read_run("engine.run"), n) for n in ("qid", "docid")), strict=True)
-    }
+    known = rr.read_run("engine.run")
+    assert {*zip(data.qid, data.docid, strict=True)} == {*zip(known.qid, known.docid, strict=True)}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--embed", "word2vec"), "embed must be static, static:FOLDER, lsa"),
-        (("--candidates", "dense"), "dense candidates need vectors: name an embedder, or a field of vectors"),
-        (("--candidates", "sparse"), "sparse: "),
-        (("--embed", "npy"), "cannot read the vectors of docs.jsonl: docs.npy"),
-    ],
-)
+MISTAKES = [
+    (("--embed", "word2vec"), "embed must be static, static:FOLDER, lsa"),
+    (("--candidates", "dense"), "dense candidates need vectors: name an embedder, or a field of vectors"),
+    (("--candidates", "sparse"), "sparse: "),
+    (("--embed", "npy"), "cannot read the vectors of docs.jsonl: docs.npy"),
+    (("--run", "other.run"), "run 'other' has none of the candidates: check the ids"),
+    (("--run", "plain.csv"), "run 'plain' must have ranks and scores, as a TREC run has"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
 def test_what_cannot_be_is_refused(run, folder, arguments, message):
+    Path("other.run").write_text("nobody Q0 nothing 1 2.0 tag\n")
+    Path("plain.csv").write_text("qid,docid\nq1,d1\n")
     done = run("features", "docs.jsonl", "queries.tsv", *arguments, "-o", "pool.parquet")
-    assert done.code == 2
-    assert message in done.err
+    assert (done.code, message in done.err) == (2, True)
 
 
 def test_the_fused_baseline_is_printed_with_its_quality(run, folder):
@@ -74,15 +76,8 @@ def test_runs_add_their_scores_and_reciprocal_ranks(run, folder):
     data, known = rr.read_table("pool.parquet"), rr.read_run("one.run")
     names = ("score(one)", "reciprocal_rank(one)", "score(two)", "reciprocal_rank(two)")
     assert data.feature_names[-4:] == names
-    ranks = dict(
-        zip(zip(known.qid, known.docid, strict=True), zip(known.score, known.ranks(), strict=True), strict=True)
-    )
+    known = zip(known.qid, known.docid, known.score, known.ranks(), strict=True)
+    ranks = {(qid, docid): (score, rank) for qid, docid, score, rank in known}
     for qid, docid, row in zip(data.qid, data.docid, data.X[:, -4:-2].tolist(), strict=True):
         score, rank = ranks.get((qid, docid), (np.nan, np.inf))
         assert row == pytest.approx([score, 1 / rank], nan_ok=True)
-    Path("other.run").write_text("nobody Q0 nothing 1 2.0 tag\n")
-    done = run("features", *arguments, "--run", "other.run")
-    assert (done.code, "run 'other' has none of the candidates: check the ids" in done.err) == (2, True)
-    Path("plain.csv").write_text("qid,docid\nq1,d1\n")
-    done = run("features", *arguments, "--run", "plain.csv")
-    assert (done.code, "run 'plain' must have ranks and scores, as a TREC run has" in done.err) == (2, True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.io.formats import read_any, read_folds
+from rulerank.io.formats import read_any
 
 
 @pytest.mark.parametrize("name", ["w.csv", "w.parquet", "w.txt.gz"])
@@ -21,9 +21,8 @@ def test_make_data_writes_what_the_library_makes(run, folder, name):
 
 def test_make_data_writes_folds_and_texts(run, folder):
     assert run("make-data", "folds", "--folds", "4", "--queries", "8").code == 0
-    for got, fold in zip(
-        read_folds("folds"), rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=8), 4), strict=True
-    ):
+    folds = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=8), 4)
+    for got, fold in zip(rr.read_folds("folds"), folds, strict=True):
         assert got.vali.docid.tolist() == fold.vali.docid.tolist()
         np.testing.assert_array_equal(got.test.X, fold.test.X)
     payload = json.loads(run("make-data", "shop", "--texts", "--queries", "8", "--seed", "3", "--json").out)
@@ -78,9 +77,8 @@ def test_judgements_join_any_documents_with_their_recall_base(run, folder):
 
 def test_a_log_joins_a_pool_and_is_summed_up(run, folder):
     done = run("clicks", "log.parquet", "pool.csv", "-o", "clicked.parquet")
-    assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0] == "Clicks"
+    assert (done.code, lines[0]) == (0, "Clicks")
     assert lines[2].startswith("4 queries, 24 documents (pairs of query and document), 6 positions; 2,400 impressions")
     assert "position  impressions  clicks        interval  click rate" in lines
     data = rr.read_table("clicked.parquet")
@@ -107,13 +105,11 @@ def test_mixed_lists_are_written_one_a_line(run, folder):
     words = ("interleave", "one.run", "two.run", "--sessions", "sessions.txt", "--top", "4")
     assert run(*words, "-o", "mixed.jsonl").out == "mixed.jsonl: 24 lists of 12 queries\n"
     lines = [json.loads(line) for line in Path("mixed.jsonl").read_text().splitlines()]
-    assert lines[1].keys() == {"query", "session", "docs", "teams"}
+    assert {name: len(value) for name, value in lines[1].items()} == {"query": 2, "session": 3, "docs": 4, "teams": 4}
     assert [line["session"] for line in lines[:2]] == ["ann", "bob"]
-    assert len(lines[1]["docs"]) == len(lines[1]["teams"]) == 4
     assert run(*words, "-o", "-").out == Path("mixed.jsonl").read_text()
 
 
 def test_clicks_say_which_ranking_wins(run, folder):
-    found = json.loads(run("interleave", "--clicks", "teams.csv", "--json").out)
-    assert found["won"]
+    assert json.loads(run("interleave", "--clicks", "teams.csv", "--json").out)["won"]
     assert run("interleave", "--clicks", "teams.csv").out.startswith("No clear difference: B won ")

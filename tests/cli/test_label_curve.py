@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from rulerank.dataset import make_folds
-from rulerank.datasets.ranking import make_ranking
+import rulerank as rr
 from rulerank.experiment.curve import RANKERS
 from rulerank.io.formats import write_any
 
@@ -24,9 +23,9 @@ def test_splits_show_what_is_gained_over_the_baseline(run, folder):
 
 
 def test_folds_are_read_or_split_anew(run, folder):
-    data = make_ranking(n_queries=24, docs_per_query=12, n_features=5)
+    data = rr.datasets.make_ranking(n_queries=24, docs_per_query=12, n_features=5)
     write_any(data, "whole.csv")
-    for fold in make_folds(data, 3):
+    for fold in rr.datasets.make_folds(data, 3):
         for part in ("train", "vali", "test"):
             Path("folds", fold.name).mkdir(parents=True, exist_ok=True)
             write_any(getattr(fold, part), f"folds/{fold.name}/{part}.txt")

@@ -4,8 +4,7 @@ import shlex
 
 import pytest
 
-from rulerank.datasets.ranking import make_ranking
-from rulerank.rankers.stable_rules import StableRules
+import rulerank as rr
 
 MISTAKES = [
     ("make-data w.xyz", "cannot determine the output format from the name 'w.xyz'; name one: letor,"),
@@ -38,37 +37,22 @@ MISTAKES = [
     ("labels judged.db --disputes --agreement", "give only one of these options: --disputes, --agreement"),
     ("labels judged.db --combine mean", "--combine applies to an export: add -o FILE"),
     ("labels judged.db --import llm.csv --rater ann --kind llm", "'ann' is a human rater with labels: import"),
-    (
-        "labels judged.db -o out.csv --combine vote",
-        "labels can be combined by median, mean, majority, reliability, dawid",
-    ),
+    ("labels judged.db -o out.csv --combine vote", "labels can be combined by median, mean, majority, reliability, da"),
     ("sample train.txt", "no baseline ranking found: name the feature that ranks the documents now with --"),
     ("sample train.txt --sampler best", "unknown sampler 'best'; choose from strata, ssar"),
     ("sample train.txt --sampler ssar:size=1", "--sampler: unknown setting 'size'; choose from max_size, partitions"),
     ("sample train.txt --sampler ssar:max_size=0", "max_size must be a whole number from 1: got 0"),
     ("sample train.txt --sampler ssar --baseline f1", "ssar does not use a baseline ranking: leave out --baseline"),
     ("sample train.txt --sampler ssar -n 0", "-n must be a whole number from 1: got 0"),
-    (
-        "sample train.txt --sampler ssar --labels other.csv",
-        "other.csv: document 'd9' of query 'q1' is not in train.txt",
-    ),
+    ("sample train.txt --sampler ssar --labels other.csv", "other.csv: document 'd9' of query 'q1' is not in train.tx"),
     ("sample train.txt --sampler ssar --labels bare.txt", "bare.txt: expected labels with document ids: got none"),
     ("check pool.csv clicks.rulerank", "no labels to compare by: give a label store or file with --labels"),
-    (
-        "check pool.csv clicks.rulerank --own-grades --baseline bm26",
-        "baseline ranking: there is no feature 'bm26'; the data has b",
-    ),
+    ("check pool.csv clicks.rulerank --own-grades --baseline bm26", "baseline ranking: there is no feature 'bm26'; th"),
     ("check clicks.rulerank pool.csv", "no labels to compare by"),
-    (
-        "check clicks.rulerank pool.csv --own-grades",
-        "the data come first, then the model: rulerank check pool.csv clic",
-    ),
+    ("check clicks.rulerank pool.csv --own-grades", "the data come first, then the model: rulerank check pool.csv cli"),
     ("train train.txt -o -", "a model cannot be written to stdout: name a file, such as -o model.rulerank"),
     ("train - - -o m", "only one input can be stdin: - is given twice"),
-    (
-        "train docs.jsonl -o m",
-        "docs.jsonl: this is JSON, as files of documents are, and not a table of features: compute",
-    ),
+    ("train docs.jsonl -o m", "docs.jsonl: this is JSON, as files of documents are, and not a table of features: comp"),
     ("train none.txt -o m", "none.txt: no document has a grade to learn from"),
     ("train test.txt -o test.csv", "test.csv exists and is not a model; choose another name or remove it"),
     ("train train.txt -o m --method RE-XX", "unknown method 'RE-XX'; choose from"),
@@ -85,30 +69,18 @@ MISTAKES = [
     ("train pool.csv -o m --labels blank.csv", "blank.csv: no document has a grade to learn from"),
     ("train pool.csv -o m --labels other.csv", "other.csv: document 'd9' of query 'q1' is not in pool.csv"),
     ("train pool.csv -o m --labels same.csv", "no query has documents of two grades (all 2 have grade 1), so there is"),
-    (
-        "train pool.csv -o m --labels graded.csv --baseline bm25",
-        "baseline ranking: there is no feature 'bm25'; the data has bm25_",
-    ),
-    (
-        "train pool.csv -o m --labels graded.csv --features clicks,pagerank",
-        "with --baseline, one of clicks, pagerank; or use a method that needs none",
-    ),
+    ("train pool.csv -o m --labels graded.csv --baseline bm25", "baseline ranking: there is no feature 'bm25'; the da"),
+    ("train pool.csv -o m --labels graded.csv --features clicks,pagerank", "with --baseline, one of clicks, pagerank;"),
     ("train pool.csv -o m --labels graded.csv --baseline text.rulerank", "text.rulerank: expected a ranker, which `ru"),
     ("train pool.csv -o m --labels each.csv --raters gpt --method Anchored", "labels of gpt count in training, each "),
     ("train pool.csv -o m --labels each.csv --raters llama", "each.csv has no labels of a non-human rater 'llama'; "),
     ("train pool.csv -o clicks.rulerank --labels graded.csv --baseline clicks.rulerank", "clicks.rulerank is an input"),
     ("train pool-with-clicks.parquet -o m --tune", "pool-with-clicks.parquet has clicks, which cannot be tuned on"),
     ("train pool-with-clicks.parquet -o m --method RE-GR", "GlobalRules does not learn from clicks; QueryIntercepts"),
-    (
-        "train pool-with-clicks.parquet -o m --labels graded.csv --method QI",
-        "pool-with-clicks.parquet has clicks: only",
-    ),
+    ("train pool-with-clicks.parquet -o m --labels graded.csv --method QI", "pool-with-clicks.parquet has clicks: onl"),
     ("train parts -o m", "parts is read file by file: name the method, such as --method FittedRules"),
     ("train parts -o m --method RE-QR", "QueryRules needs the data in memory"),
-    (
-        "train parts -o m --tune --method RE-GR",
-        "parts is read file by file, which works with --method, --set and columns",
-    ),
+    ("train parts -o m --tune --method RE-GR", "parts is read file by file, which works with --method, --set and colu"),
     ("train parts -o parts/1.parquet --method RE-GR", "parts/1.parquet exists and is not a model"),
     ("train clicked -o m --method QI", "clicked/0.parquet has clicks"),
     ("methods nobody", "unknown method 'nobody'; choose from"),
@@ -118,21 +90,12 @@ MISTAKES = [
     ("evaluate test.txt scores.txt --convention letor3:ties=any", "unknown tie rule 'any'; choose from expected, file"),
     ("evaluate test.txt scores.txt --convention letor3:tie=file", "--convention: unknown setting 'tie'; choose from "),
     ("evaluate test.txt scores.txt -o a.tex", "no known format for 'a.tex': use a name that ends in .csv, "),
-    (
-        "evaluate test.csv --feature clicks --feature pagerank --compare -o a.csv",
-        "--compare cannot be written as csv: use .md or",
-    ),
+    ("evaluate test.csv --feature clicks --feature pagerank --compare -o a.csv", "--compare cannot be written as csv:"),
     ("evaluate test.txt scores.txt scores.txt", "name each file and feature once: 'scores.txt' is given twice"),
     ("evaluate --qrels qrels.txt bad.run", "bad.run:1: expected 'qid Q0 docid rank score tag', got 4 columns:"),
-    (
-        "evaluate --qrels qrels.txt one.run --feature f1",
-        "--feature ranks by a column of the data: leave it out with --qrels",
-    ),
+    ("evaluate --qrels qrels.txt one.run --feature f1", "--feature ranks by a column of the data: leave it out with -"),
     ("evaluate one.run", "one.run: a run holds scores, and neither grades nor features; evaluate it with qrels (--q"),
-    (
-        "evaluate ids.csv --feature a --convention standard:ties=docid",
-        "ties=docid needs document ids: name their colum",
-    ),
+    ("evaluate ids.csv --feature a --convention standard:ties=docid", "ties=docid needs document ids: name their colu"),
     ("evaluate ids.csv --feature a --convention standard:unjudged=1", "unjudged must be 0, to count documents without"),
     ("evaluate blank.csv --feature docid", "blank.csv: "),
     ("compare . --method RE-GG", "unknown system 'RE-GG'; did you mean "),
@@ -164,18 +127,12 @@ MISTAKES = [
     ("explain test.txt model.rulerank --doc d99", "document 'd99' is in no query of the data"),
     ("explain test.txt model.rulerank --doc q1-d3 --versus q1-d3", "--doc and --versus name the same document, 'q1-d3"),
     ("explain test.txt model.rulerank --doc q1-d3 -o why.tex", "no known format for 'why.tex': use a name"),
-    (
-        "explain test.txt model.rulerank --doc q1-d3 -o why.svg",
-        "a picture shows the model as a whole: leave out --quer",
-    ),
+    ("explain test.txt model.rulerank --doc q1-d3 -o why.svg", "a picture shows the model as a whole: leave out --que"),
     ("explain test.txt model.rulerank --query q1 --top 0", "n, the number of documents to show, must be"),
     ("explain test.txt model.rulerank --query q1 --baseline fame", "baseline ranking: there is no feature 'fame'"),
     ("export stable.rulerank --to solr-ltr", "this StableRules cannot be exported: StableRules is not additive"),
     ("export linear.rulerank", "give either --to TARGET (xgboost, "),
-    (
-        "export linear.rulerank --to vesper",
-        "unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-ltr",
-    ),
+    ("export linear.rulerank --to vesper", "unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-"),
     ("evaluate ungraded.csv --feature x", "ungraded.csv: no document has a grade"),
     ("serve model.rulerank", "model.rulerank has a ranker without texts: add --texts FILE"),
     ("serve model.rulerank --texts text.rulerank --features-only", "--texts and --features-only exclude each other"),
@@ -208,8 +165,8 @@ def at_fault(all_files, tmp_path_factory):
         (folder / name).write_text(text)
     (folder / "clicked").mkdir()
     (folder / "clicked" / "0.parquet").write_bytes((all_files / "pool-with-clicks.parquet").read_bytes())
-    data = make_ranking(n_queries=3, docs_per_query=4)
-    StableRules().fit(data).save(folder / "stable.rulerank")
+    data = rr.datasets.make_ranking(n_queries=3, docs_per_query=4)
+    rr.StableRules().fit(data).save(folder / "stable.rulerank")
     return folder
 
 
@@ -227,18 +184,18 @@ def test_a_mistake_is_one_line_and_leaves_no_file(run, at_fault, monkeypatch, li
     assert after == [name for name in before if not name.startswith(("labels.db", "report"))]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("world w.txt", "No such command 'world'. Did you mean 'make-data'?"),
-        ("curve train.txt", "No such command 'curve'. Did you mean 'label-curve'?"),
-        ("trian train.txt", "No such command 'trian'."),
-        ("train train.txt -o m --today f1", "No such option: --today (Possible options: --baseline)"),
-        ("train train.txt -o m --max-size 1", "No such option: --max-size (Possible options: --set max_size=...)"),
-        ("evaluate test.txt scores.txt --csv", "No such option: --csv (Possible options: -o FILE.csv)"),
-        ("make-data w.txt --queries many", "Invalid value for '--queries'"),
-    ],
-)
+OLD_NAMES = [
+    ("world w.txt", "No such command 'world'. Did you mean 'make-data'?"),
+    ("curve train.txt", "No such command 'curve'. Did you mean 'label-curve'?"),
+    ("trian train.txt", "No such command 'trian'."),
+    ("train train.txt -o m --today f1", "No such option: --today (Possible options: --baseline)"),
+    ("train train.txt -o m --max-size 1", "No such option: --max-size (Possible options: --set max_size=...)"),
+    ("evaluate test.txt scores.txt --csv", "No such option: --csv (Possible options: -o FILE.csv)"),
+    ("make-data w.txt --queries many", "Invalid value for '--queries'"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), OLD_NAMES)
 def test_an_old_name_gets_the_usual_error_with_the_new_one(run, words, message):
     done = run(*words.split())
     assert done.code == 2

@@ -1,6 +1,5 @@
 """No command writes over what it reads, by whatever name, nor over a label store."""
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -8,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rulerank.errors import DataError
+import rulerank as rr
 from rulerank.io.files import inputs_watched, read_bytes, write_bytes
-from rulerank.io.formats import convert
-from rulerank.io.tables import read_table, write_table
-from rulerank.judging.store import LabelStore
 
 # each reads the file that {} stands for, and would write it
 OVER_INPUTS = {
@@ -46,70 +42,53 @@ STORE_WRITERS = [
 ]
 
 
-def as_it_is(path):
-    return path
+def linked(path, make=Path.symlink_to):
+    link = Path(f"link{Path(path).suffix}")
+    make(link, path)
+    return str(link)
 
 
-def by_a_longer_path(path):
-    return os.path.join("..", Path.cwd().name, path)
+OTHER_NAMES = [
+    lambda path: path,
+    lambda path: os.path.join("..", Path.cwd().name, path),
+    lambda path: linked(path, Path.hardlink_to),
+    lambda path: os.path.join(linked(Path.cwd()), path),
+]
 
 
-def by_a_link(path):
-    link = f"link{Path(path).suffix}"
-    Path(link).symlink_to(path)
-    return link
-
-
-def by_a_hard_link(path):
-    link = f"hard{Path(path).suffix}"
-    Path(link).hardlink_to(path)
-    return link
-
-
-def by_a_link_to_its_folder(path):
-    Path("here").symlink_to(Path.cwd())
-    return os.path.join("here", path)
-
-
-NAMES = [as_it_is, by_a_longer_path, by_a_hard_link, by_a_link_to_its_folder]
-
-
-def digests(folder):
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.iterdir()
-        if path.is_file() and not path.name.endswith(("-shm", "-wal"))
-    }
+def contents(folder):
+    paths = [path for path in folder.iterdir() if path.is_file() and not path.name.endswith(("-shm", "-wal"))]
+    return {path.name: path.read_bytes() for path in paths}
 
 
 @pytest.mark.parametrize(
     ("line", "other_name"),
-    [*((line, by_a_link) for line in OVER_INPUTS), *((next(iter(OVER_INPUTS)), name) for name in NAMES)],
+    [*((line, linked) for line in OVER_INPUTS), *((next(iter(OVER_INPUTS)), name) for name in OTHER_NAMES)],
 )
 def test_an_output_that_is_an_input_is_refused(run, folder, line, other_name):
     name = OVER_INPUTS[line]
     line = line.format(name, other_name(name))
-    before = digests(folder)
+    before = contents(folder)
     done = run(*line.split())
     assert (done.code, done.out) == (2, "")
     assert "which would be lost; write to another file\n" in done.err or "is there already" in done.err
-    assert digests(folder) == before
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize("line", STORE_WRITERS)
 def test_a_label_store_is_never_written_over(run, folder, line):
-    before = digests(folder)
+    before = contents(folder)
     done = run(*line.split())
     assert done.code == 2
     assert "judged.db is a label store, which is never overwritten; write to another file\n" in done.err
-    assert digests(folder) == before
+    assert contents(folder) == before
 
 
 def test_what_lies_beside_a_label_store_belongs_to_it(tmp_path):
-    store = LabelStore(tmp_path / "l.db")
+    store = rr.judging.LabelStore(tmp_path / "l.db")
     store.add("q", "d", 1, "ann")
     assert (tmp_path / "l.db-wal").exists()
-    with pytest.raises(DataError, match=r"l\.db-wal is a label store, which is never overwritten"):
+    with pytest.raises(rr.errors.DataError, match=r"l\.db-wal is a label store, which is never overwritten"):
         write_bytes(tmp_path / "l.db-wal", b"x")
     store.close()
     (tmp_path / "notes-wal").write_text("mine")
@@ -119,9 +98,9 @@ def test_what_lies_beside_a_label_store_belongs_to_it(tmp_path):
 def test_a_script_may_write_what_it_has_read(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("qid,grade,a\n1,0,2.5\n")
-    write_table(read_table(path), path)
-    with pytest.raises(DataError, match=r"t\.csv is an input, which would be lost; write to another file"):
-        convert(path, str(path), target_format="quepid")
+    rr.io.write_table(rr.read_table(path), path)
+    with pytest.raises(rr.errors.DataError, match=r"t\.csv is an input, which would be lost; write to another file"):
+        rr.io.convert(path, str(path), target_format="quepid")
 
 
 def test_a_file_that_is_the_same_by_another_case_is_the_same(tmp_path, monkeypatch):
@@ -129,27 +108,24 @@ def test_a_file_that_is_the_same_by_another_case_is_the_same(tmp_path, monkeypat
     path.write_text("qid,grade,a\n1,0,2.5\n")
     stat = os.stat
     # as a file system does that knows no case
-    monkeypatch.setattr(
-        "os.stat", lambda file, **how: stat(str(file).lower() if isinstance(file, str) else file, **how)
-    )
+    monkeypatch.setattr("os.stat", lambda file, **how: stat(file.lower() if isinstance(file, str) else file, **how))
     with inputs_watched():
         read_bytes(path)
-        with pytest.raises(DataError, match=r"T\.CSV is the same file as .*t\.csv, which would be lost"):
+        with pytest.raises(rr.errors.DataError, match=r"T\.CSV is the same file as .*t\.csv, which would be lost"):
             write_bytes(str(path.with_name("T.CSV")), b"x")
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("rank - model.rulerank -o test.txt < test.txt", "test.txt is the same file as stdin"),
-        ("rank test.txt model.rulerank >> test.txt", "stdout goes to test.txt"),
-        ("fuse one.run two.run 1<>one.run", "stdout goes to one.run"),
-    ],
-)
+OPENED_BY_THE_SHELL = [
+    ("rank - model.rulerank -o test.txt < test.txt", "test.txt is the same file as stdin"),
+    ("rank test.txt model.rulerank >> test.txt", "stdout goes to test.txt"),
+    ("fuse one.run two.run 1<>one.run", "stdout goes to one.run"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), OPENED_BY_THE_SHELL)
 def test_what_the_shell_opens_counts_too(folder, line, message):
-    before = digests(folder)
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m rulerank {line}"], capture_output=True, text=True, check=False
-    )
+    before = contents(folder)
+    words = ["bash", "-c", f"{sys.executable} -m rulerank {line}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, f"error: {message}, which would be lost; write to another file\n")
-    assert digests(folder) == before
+    assert contents(folder) == before

@@ -1,38 +1,33 @@
 """rulerank sample: the documents to label next, and simulated labels; documents without ids have keys."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 import rulerank as rr
-from rulerank.datasets.ranking import make_ranking
 from rulerank.io.formats import read_any, write_any
-from rulerank.judging.loop import Judging
-from rulerank.judging.pool import read_pool
-from rulerank.judging.store import LabelStore
 from sampled_labels import chosen_by_ssar, labels_in
 
 ALL = ("--own-grades", "-n", "1000")
 
 
-@pytest.mark.parametrize(
-    ("options", "sampler", "name"),
-    [
-        ({}, "ssar", "labels.csv"),
-        ({"max_size": 1}, "ssar:max_size=1", "labels.qrels"),
-        ({"partitions": 5}, "SSAR:partitions=5", "labels.txt"),
-        ({"per_query": True}, "ssar:per_query=true", "labels.csv"),
-    ],
-)
+SAMPLERS = [
+    ({}, "ssar", "labels.csv"),
+    ({"max_size": 1}, "ssar:max_size=1", "labels.qrels"),
+    ({"partitions": 5}, "SSAR:partitions=5", "labels.txt"),
+    ({"per_query": True}, "ssar:per_query=true", "labels.csv"),
+]
+
+
+@pytest.mark.parametrize(("options", "sampler", "name"), SAMPLERS)
 def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, sampler, name):
     done = run("sample", "train.txt", "--sampler", sampler, *ALL, "-o", name)
-    assert done.code == 0
     expected = chosen_by_ssar(read_any("train.txt"), **options)
     assert labels_in(name) == expected
-    assert done.out.startswith(f"{name}: {len(expected)} labels, ")
-    assert "stopped by itself" in done.out
+    assert re.match(f"{name}: {len(expected)} labels, .*stopped by itself", done.out)
 
 
 def test_bins_and_scale_can_be_chosen(run, folder):
@@ -46,19 +41,15 @@ def test_bins_and_scale_can_be_chosen(run, folder):
 def test_a_simulation_goes_on_where_it_was_left(run, folder):
     run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "-n", "7", "-o", "first.csv")
     assert len(labels_in("first.csv")) == 7
-    done = run("sample", "train.txt", "--sampler", "ssar", *ALL, "--labels", "first.csv", "-o", "all.csv")
+    run("sample", "train.txt", "--sampler", "ssar", *ALL, "--labels", "first.csv", "-o", "all.csv")
     assert labels_in("all.csv") == chosen_by_ssar(read_any("train.txt"))
-    assert done.code == 0
 
 
 def test_the_next_documents_are_listed_in_each_format(run, folder):
     done = run("sample", "train.txt", "--sampler", "ssar", "-n", "3")
-    header, *lines = done.out.splitlines()
-    assert header == "qid,docid,grade"
-    assert len(lines) == 3
-    assert all(line.endswith(",") for line in lines)
+    assert re.fullmatch(r"qid,docid,grade\n([^,]+,[^,]+,\n){3}", done.out)
     assert done.err == "3 documents to judge, of 96; 0 labelled\n"
-    pairs = [tuple(line.split(",")[:2]) for line in lines]
+    pairs = [tuple(line.split(",")[:2]) for line in done.out.splitlines()[1:]]
     assert len({*pairs}) == 3
     run("sample", "train.txt", "--sampler", "ssar", "-n", "3", "-o", "next.qrels")
     assert Path("next.qrels").read_text().splitlines() == [f"{q} 0 {d}" for q, d in pairs]
@@ -89,22 +80,20 @@ def test_documents_come_from_all_over_the_baseline(run, folder, seed):
 
 
 def test_the_baseline_may_be_a_model(run, folder):
-    data = rr.read_letor(folder / "train.txt")
+    data = read_any("train.txt")
     model = rr.QueryIntercepts(l2=10.0, missing="mean").fit(data)
-    model.save(folder / "now.rulerank")
-    done = run("sample", "train.txt", "--baseline", "now.rulerank", "--own-grades", "-n", "20", "-o", "l.qrels")
-    assert done.code == 0, done.err
+    model.save("now.rulerank")
+    run("sample", "train.txt", "--baseline", "now.rulerank", "--own-grades", "-n", "20", "-o", "l.qrels")
     rows = rr.StratifiedSampler(baseline=model.predict(data)).select(data, lambda row: data.y[row], budget=20)
-    asked = [line.split()[2] for line in (folder / "l.qrels").read_text().splitlines()]
-    assert asked == [str(data.docid[row]) for row in rows]
+    assert [docid for _, docid, _ in labels_in("l.qrels")] == data.docid[rows].tolist()
 
 
 @pytest.fixture
 def nameless(folder):
     """The pool of twelve documents without ids, in bare.csv."""
-    data = make_ranking(n_queries=1, docs_per_query=12, seed=4)
+    data = rr.datasets.make_ranking(n_queries=1, docs_per_query=12, seed=4)
     write_any(rr.Dataset(data.X, [0, 1] * 6, data.qid), "bare.csv")
-    return read_pool("bare.csv")
+    return rr.judging.read_pool("bare.csv")
 
 
 def test_labels_name_documents_without_ids_by_a_key_and_people_see_their_rows(run, nameless):
@@ -113,9 +102,8 @@ def test_labels_name_documents_without_ids_by_a_key_and_people_see_their_rows(ru
     assert set(keys) <= set(nameless.pairs)
     run("sample", "bare.csv", "--sampler", "ssar", "-n", "2", "-o", "list.csv")
     listed = Path("list.csv").read_text()
-    rows = [nameless.row(*key) for key in keys[:2]]
-    assert listed.splitlines()[0] == "qid,docid,grade,comment"
-    assert listed.splitlines()[1:] == [f"q1,{nameless.pairs[row][1]},,row {row + 1}" for row in rows]
+    lines = [f"q1,{docid},,row {nameless.row(qid, docid) + 1}" for qid, docid in keys[:2]]
+    assert listed.splitlines() == ["qid,docid,grade,comment", *lines]
     Path("list.csv").write_text(listed.replace(",,", ",1,"))  # filled in by hand
     more = run("sample", "bare.csv", "--sampler", "ssar", "--labels", "list.csv", "-n", "1", "--json")
     assert json.loads(more.out)["labels"] == 2
@@ -136,12 +124,11 @@ def test_labels_of_documents_without_ids_go_to_the_page_and_measure_models(run, 
     n_labels = len(labels_in("labels.qrels"))
     done = run("labels", "judged2.db", "--import", "labels.qrels", "--rater", "ann")
     assert done.out == f"judged2.db: {n_labels} new labels\n"
-    with LabelStore("judged2.db") as store:
-        assert Judging(nameless, store).overview().labelled == n_labels
+    with rr.judging.LabelStore("judged2.db") as store:
+        assert rr.judging.Judging(nameless, store).overview().labelled == n_labels
     assert run("train", "bare.csv", "--labels", "judged2.db", "--baseline", "f1", "-o", "model.rulerank").code == 0
     assert run("rank", "bare.csv", "model.rulerank", "-o", "model.run").code == 0
-    done = run("evaluate", "--qrels", "labels.qrels", "model.run", "-m", "MAP")
-    assert (done.code, done.err) == (0, "")
+    assert run("evaluate", "--qrels", "labels.qrels", "model.run", "-m", "MAP").err == ""
 
 
 def test_a_terminal_shows_queries_and_titles(run, folder, monkeypatch):

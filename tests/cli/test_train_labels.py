@@ -11,7 +11,6 @@ import pytest
 import rulerank as rr
 from rulerank.io.formats import read_any, write_any
 from rulerank.methods import FROM_BASELINE, METHODS
-from rulerank.model_file import load
 from rulerank.selection.few_labels import PEOPLE, few_label_ranker, fit_by_rater
 
 FEW = ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")
@@ -33,14 +32,14 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
     assert done.code == 0
     others = [line for line in done.err.splitlines() if "documents are level with another" not in line]
     assert len(others) == method.startswith("RE-")  # "usually worse than ..."
-    assert np.array_equal(load("few.rulerank").predict(pool), expected.predict(pool))
+    assert np.array_equal(rr.load("few.rulerank").predict(pool), expected.predict(pool))
     assert done.out.startswith("trained on pool.csv and graded.csv: Dataset(10 rows")
     assert "__" not in done.out  # the parameters of the discretizer stand in its own words
 
 
 def test_what_is_set_goes_before_what_is_good_for_few_labels(run, folder):
     run(*FEW, "--method", "GlobalRules", "--set", "max_size=2")
-    assert load("few.rulerank").get_params()["max_size"] == 2
+    assert rr.load("few.rulerank").get_params()["max_size"] == 2
 
 
 def test_few_labels_start_from_the_baseline_and_what_can_be_said_is_said(run, folder):
@@ -49,21 +48,16 @@ def test_few_labels_start_from_the_baseline_and_what_can_be_said_is_said(run, fo
     assert re.search(r"\(bm25_body\); 10 labels of \d+ quer\w+; the top 3 changes in \d+ %", done.out)
     assert "more labels could add at least about" in done.out
     found = json.loads(run(*FEW, "--baseline", "clicks", "--json").out)
-    assert (found["method"], found["few_labels"]["baseline"], found["few_labels"]["labels"]) == (
-        "Anchored",
-        "clicks",
-        10,
-    )
+    assert found["method"] == "Anchored"
+    assert found["few_labels"].items() >= {"baseline": "clicks", "labels": 10}.items()
 
 
 def test_a_feature_whose_name_says_so_is_the_baseline_and_that_is_said(run, folder):
     pool = read_any("pool.csv")
     write_any(replace(pool, feature_names=("es_score", *pool.feature_names[1:])), "named.csv")
-    done = run("train", "named.csv", "--labels", "graded.csv", "-o", "few.rulerank")
-    assert (
-        done.err == "Using es_score as the baseline ranking (guessed from its name; choose another with --baseline).\n"
-    )
-    assert load("few.rulerank").baseline_.feature == "es_score"
+    said = "Using es_score as the baseline ranking (guessed from its name; choose another with --baseline).\n"
+    assert run("train", "named.csv", "--labels", "graded.csv", "-o", "few.rulerank").err == said
+    assert rr.load("few.rulerank").baseline_.feature == "es_score"
 
 
 def test_a_model_with_a_third_of_its_documents_level_says_so(run, folder):
@@ -87,19 +81,17 @@ def test_different_grades_of_one_document_count_by_their_median(run, folder):
     done = run("train", "pool.csv", "--labels", "raters.csv", "-o", "one.rulerank", "--baseline", "bm25_body")
     assert "warning: raters.csv: 1 document with different grades, such as " in done.err
     run("train", "pool.csv", "--labels", "agreed.csv", "-o", "two.rulerank", "--baseline", "bm25_body")
-    assert np.array_equal(load("one.rulerank").predict(pool), load("two.rulerank").predict(pool))
+    assert np.array_equal(rr.load("one.rulerank").predict(pool), rr.load("two.rulerank").predict(pool))
 
 
 @pytest.mark.parametrize("method", FROM_BASELINE)
 def test_a_model_may_be_the_baseline_and_a_check_knows_it(run, folder, method):
     done = run(*FEW, "--baseline", "clicks.rulerank", "--method", method)
-    pool, clicks = graded_pool(), load("clicks.rulerank")
+    pool, clicks = graded_pool(), rr.load("clicks.rulerank")
     assert done.code == 0, done.err
     assert "baseline QueryIntercepts\n" in done.out
-    asked = few_label_ranker(method).set_params(baseline=clicks)
-    assert np.array_equal(
-        load("few.rulerank").predict(pool), rr.select(pool, asked, baseline=clicks).ranker.predict(pool)
-    )
+    expected = rr.select(pool, few_label_ranker(method).set_params(baseline=clicks), baseline=clicks).ranker
+    assert np.array_equal(rr.load("few.rulerank").predict(pool), expected.predict(pool))
     assert run("rank", "pool.csv", "few.rulerank").code == run("explain", "pool.csv", "few.rulerank").code == 0
     known = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--json").out)
     named = run("check", "pool.csv", "few.rulerank", "--own-grades", "--json", "--baseline", "clicks.rulerank")
@@ -127,9 +119,8 @@ def test_a_method_that_is_gone_names_the_one_to_use(run, folder):
 
 
 def test_labels_of_a_store_are_those_of_its_people(run, folder):
-    done = run("train", "pool.csv", "--labels", "judged.db", "-o", "few.rulerank", "--baseline", "bm25_body")
-    assert done.code == 0, done.err
-    assert "Dataset(24 rows" in done.out
+    words = ("train", "pool.csv", "--labels", "judged.db", "-o", "few.rulerank", "--baseline", "bm25_body")
+    assert "Dataset(24 rows" in run(*words).out
 
 
 def test_labels_of_other_raters_are_left_out_and_it_is_said_how_to_let_them_in(run, folder):
@@ -140,7 +131,7 @@ def test_labels_of_other_raters_are_left_out_and_it_is_said_how_to_let_them_in(r
     assert json.loads(done.out)["left_out"] == 10
     run("train", "pool.csv", "--labels", "people.csv", "-o", "people.rulerank", "--baseline", "bm25_body")
     pool = read_any("pool.csv")
-    assert (load("few.rulerank").predict(pool) == load("people.rulerank").predict(pool)).all()
+    assert (rr.load("few.rulerank").predict(pool) == rr.load("people.rulerank").predict(pool)).all()
 
 
 def test_a_rater_who_is_named_has_intercepts_of_its_own(run, folder):
@@ -148,11 +139,9 @@ def test_a_rater_who_is_named_has_intercepts_of_its_own(run, folder):
     assert "learned from 10 labels of the people, 10 labels of gpt: every rater has separate intercepts" in done.err
     assert "Dataset(20 rows" in done.out
     pool = read_any("pool.csv")
-    given = {
-        PEOPLE: dict(enumerate(pool.y[:10].tolist())),
-        "gpt": {row: min(int(pool.y[row]) + 1, 4) for row in range(5, 15)},
-    }
+    of_gpt = {row: min(int(pool.y[row]) + 1, 4) for row in range(5, 15)}
+    given = {PEOPLE: dict(enumerate(pool.y[:10].tolist())), "gpt": of_gpt}
     with pytest.warns(UserWarning, match="learned from"):
-        assert (load("few.rulerank").predict(pool) == fit_by_rater("QI", pool, given).predict(pool)).all()
+        assert (rr.load("few.rulerank").predict(pool) == fit_by_rater("QI", pool, given).predict(pool)).all()
     assert run(*EACH, "--raters", "gpt", "--method", "QI", "--set", "l2=7").code == 0
-    assert load("few.rulerank").l2 == 7
+    assert rr.load("few.rulerank").l2 == 7

@@ -9,6 +9,7 @@ import rulerank as rr
 from rulerank.io.formats import read_any
 from sampled_labels import labels_in
 
+TRAIN = ("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
 WORDS = ["milk", "cheese", "bread", "tea", "coffee", "jam", "rice", "salt"]
 
 
@@ -55,15 +56,15 @@ def write_bm25_run(pool, target):
 
 def test_features_on_positive_only_judgements_rank_candidates_and_say_how(run, collection):
     done = make_pool(run)
-    assert done.code == 0
-    assert "no judgement has grade 0" in done.err
-    assert "--unjudged skip leaves them out" in done.err
-    assert "left out of training and evaluation: 1 query without any judgement" in done.err
-    assert "that are candidates only because they are judged" in done.err
+    for said in (
+        "no judgement has grade 0",
+        "--unjudged skip leaves them out",
+        "left out of training and evaluation: 1 query without any judgement",
+        "that are candidates only because they are judged",
+    ):
+        assert said in done.err
     assert "unjudged documents count as not relevant" in done.out
-    figures = [float(line.split()[2]) for line in done.out.splitlines() if line.startswith("bm25(all)")]
-    assert figures
-    assert figures[0] < 0.9
+    assert next(float(line.split()[2]) for line in done.out.splitlines() if line.startswith("bm25(all)")) < 0.9
     data = read_any("pool.parquet")
     assert data.base.extra.any()
     assert (data.y[data.qid == "q7"] == -1).all()
@@ -94,13 +95,10 @@ def test_compare_warns_where_the_recall_base_is_not_known(run, collection):
 
 def test_training_leaves_out_what_would_leak(run, collection):
     make_pool(run)
-    done = run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
-    assert done.code == 0
+    done = run(*TRAIN, "--json")
     assert "left out: 1 query without any judgement" in done.err
     assert "left out: 7 documents that are candidates only because they are judged" in done.err
-    data = read_any("pool.parquet")
-    kept = answer(run, "train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")["rows"]
-    assert kept == int((data.qid != "q7").sum()) - 7
+    assert json.loads(done.out)["rows"] == int((read_any("pool.parquet").qid != "q7").sum()) - 7
 
 
 def test_a_sample_and_a_check_of_positive_only_judgements_have_both_grades(run, collection):
@@ -109,7 +107,7 @@ def test_a_sample_and_a_check_of_positive_only_judgements_have_both_grades(run, 
     assert "left out: 7 documents that are candidates only because they are judged" in done.err
     assert {grade for *_, grade in labels_in("labels.csv")} == {0, 1}
     assert Path("labels.csv").read_text().startswith("qid,docid,grade\n")  # labels have no recall base
-    run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
+    run(*TRAIN)
     options = ("check", "pool.parquet", "m.rulerank", "--baseline", "-length(all)", "--own-grades")
     assert "left out: 7 documents that are candidates only because they are judged" in run(*options).err
     counted = answer(run, *options)
@@ -132,9 +130,8 @@ def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection
     Path("some.csv").write_text("qid,docid,grade,x\na,d,0,3\na,e,?,2\na,f,1,1\n")
     skipped = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
     assert (skipped["means"]["MAP"], skipped["n_not_judged"]) == (0.5, 1)
-    counted = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--convention", "standard:unjudged=0")[
-        "rankings"
-    ][0]
+    words = ("evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--convention", "standard:unjudged=0")
+    [counted] = answer(run, *words)["rankings"]
     assert counted["means"]["MAP"] == pytest.approx(1 / 3)
     assert "n_not_judged" not in counted
 
@@ -155,7 +152,7 @@ def test_a_ranking_of_the_pool_does_not_find_what_is_there_only_because_it_is_ju
     found = answer(run, "evaluate", "pool.parquet", "all.run", "--feature", "bm25(all)", "-m", "MAP")
     by_run, by_feature = (ranking["means"]["MAP"] for ranking in found["rankings"])
     assert by_run == pytest.approx(by_feature)
-    assert run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean").code == 0
+    assert run(*TRAIN).code == 0
     done = run("rank", "pool.parquet", "m.rulerank", "-o", "model.run")
     n_extra = int(data.base.extra.sum())
     assert f"{n_extra} documents left out: in pool.parquet only because they have judgements" in done.err

@@ -68,17 +68,11 @@ def test_a_pipe_that_does_not_wait_and_is_not_read_is_an_error():
 @pytest.mark.parametrize(("stop", "moment"), [(signal.SIGINT, "working"), (signal.SIGTERM, "starting")])
 def test_compare_ends_without_a_traceback(tmp_path, run, stop, moment):
     assert run("make-data", str(tmp_path / "w"), "--folds", "3", "--queries", "60").code == 0
-    process = subprocess.Popen(
-        [*PROGRAM, "compare", "w", "--jobs", "2", "--method", "RE-GR", "--method", "QI", "--method", "RE-QR"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    command = [*PROGRAM, *["compare", "w", "--jobs", "2", "--method", "RE-GR", "--method", "QI", "--method", "RE-QR"]]
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams)
     cells = tmp_path / "report" / "cells"  # made just before the workers start
-    while process.poll() is None:
-        if cells.is_dir() and (moment == "starting" or any(cells.iterdir())):
-            break
+    while process.poll() is None and not (cells.is_dir() and (moment == "starting" or any(cells.iterdir()))):
         time.sleep(0.01)
     os.killpg(process.pid, stop)  # as a terminal does: everybody hears it
     told = process.stderr.read().decode().splitlines()

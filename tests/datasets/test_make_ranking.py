@@ -3,10 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulerank.dataset import make_folds
+import rulerank as rr
 from rulerank.datasets import ranking
 from rulerank.datasets.ranking import make_ranking
-from rulerank.errors import DataError
 
 
 def with_truth(n_queries, seed=0, **options):
@@ -109,29 +108,29 @@ def test_the_truth_ranks_better_than_every_feature_and_the_best_feature_decently
     assert share_of_pairs_in_order(data, truth) > 0.85
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"n_queries": 0}, "n_queries must be at least 1: got 0"),
-        ({"n_features": 0}, "n_features must be at least 1: got 0"),
-        ({"n_features": 10**10}, "n_features must be at most 1,333,333: got 10000000000"),
-        ({"seed": -1}, "seed must be at least 0: got -1"),
-        ({"docs_per_query": 0}, r"docs_per_query must be a number from 1, or \(least, most\): got 0"),
-        ({"docs_per_query": (9, 3)}, r"docs_per_query must be .*: got \(9, 3\)"),
-        ({"n_grades": 1}, "n_grades must be at least 2: got 1"),
-        ({"n_grades": 33}, "n_grades must be at most 32: got 33"),
-        ({"label_noise": float("nan")}, "label_noise must be at least 0: got nan"),
-    ],
-)
+WRONG_SIZES = [
+    ({"n_queries": 0}, "n_queries must be at least 1: got 0"),
+    ({"n_features": 0}, "n_features must be at least 1: got 0"),
+    ({"n_features": 10**10}, "n_features must be at most 1,333,333: got 10000000000"),
+    ({"seed": -1}, "seed must be at least 0: got -1"),
+    ({"docs_per_query": 0}, r"docs_per_query must be a number from 1, or \(least, most\): got 0"),
+    ({"docs_per_query": (9, 3)}, r"docs_per_query must be .*: got \(9, 3\)"),
+    ({"n_grades": 1}, "n_grades must be at least 2: got 1"),
+    ({"n_grades": 33}, "n_grades must be at most 32: got 33"),
+    ({"label_noise": float("nan")}, "label_noise must be at least 0: got nan"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG_SIZES)
 def test_a_synthetic_set_that_cannot_be_is_refused(wrong, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(rr.errors.DataError, match=message):
         make_ranking(**wrong)
 
 
 @given(n_queries=st.integers(5, 12), n_folds=st.integers(3, 5), seed=st.integers(0, 99))
 def test_folds_test_each_query_once_and_never_share_a_query(n_queries, n_folds, seed):
     data = make_ranking(n_queries, docs_per_query=3)
-    folds = make_folds(data, n_folds, seed)
+    folds = rr.datasets.make_folds(data, n_folds, seed)
     assert [fold.name for fold in folds] == [f"Fold{i + 1}" for i in range(n_folds)]
     for fold in folds:
         parts = [set(part.qid) for part in (fold.train, fold.vali, fold.test)]
@@ -141,14 +140,14 @@ def test_folds_test_each_query_once_and_never_share_a_query(n_queries, n_folds, 
         assert sorted(doc for fold in folds for doc in getattr(fold, part).docid) == sorted(data.docid)
 
 
-@pytest.mark.parametrize(
-    ("n_folds", "seed", "message"),
-    [
-        (2, 0, "n_folds must be at least 3: got 2"),
-        (5, 0, "n_folds must be at most the number of queries, 4: got 5"),
-        (3, -1, "seed must be at least 0: got -1"),
-    ],
-)
+NO_FOLDS = [
+    (2, 0, "n_folds must be at least 3: got 2"),
+    (5, 0, "n_folds must be at most the number of queries, 4: got 5"),
+    (3, -1, "seed must be at least 0: got -1"),
+]
+
+
+@pytest.mark.parametrize(("n_folds", "seed", "message"), NO_FOLDS)
 def test_folds_that_cannot_be_are_refused(n_folds, seed, message):
-    with pytest.raises(DataError, match=message):
-        make_folds(make_ranking(n_queries=4), n_folds, seed)
+    with pytest.raises(rr.errors.DataError, match=message):
+        rr.datasets.make_folds(make_ranking(n_queries=4), n_folds, seed)

@@ -5,11 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rulerank.dataset import Dataset
+import rulerank as rr
 from rulerank.datasets import shop as words
 from rulerank.datasets.shop import DEPTH, TRAIT_NAMES, Intent, make_products, make_shop, true_grades, write_shop
-from rulerank.errors import DataError
-from rulerank.io.texts import read_documents, read_judgements, read_queries
 
 
 @pytest.fixture(scope="module")
@@ -95,40 +93,40 @@ def test_a_word_such_as_cheap_shifts_what_counts(products, wish, better):
 def test_what_is_read_from_the_files_is_the_shop(tmp_path):
     shop = make_shop(150, 10, seed=4)
     documents, queries, qrels = write_shop(shop, tmp_path)
-    texts, read = read_documents(documents), read_queries(queries)
+    texts, read = rr.read_documents(documents), rr.read_queries(queries)
     assert texts.ids.tolist() == shop.documents.ids.tolist()
     assert {name: list(values) for name, values in texts.fields.items()} == {
         name: [value or None if isinstance(value, list) else value for value in values]
         for name, values in shop.documents.fields.items()
     }
     assert (read.ids.tolist(), read.texts) == (shop.queries.ids.tolist(), shop.queries.texts)
-    assert read_judgements(qrels).grade.tolist() == shop.qrels.grade.tolist()
+    assert rr.io.read_judgements(qrels).grade.tolist() == shop.qrels.grade.tolist()
 
 
 def test_rows_get_their_true_grades():
     shop = make_shop(150, 10, seed=4)
-    rows = Dataset(np.zeros((2, 1)), [-1, -1], ["q2", "q1"], ["p0003", "p0150"])
+    rows = rr.Dataset(np.zeros((2, 1)), [-1, -1], ["q2", "q1"], ["p0003", "p0150"])
     assert shop.graded(rows).y.tolist() == [shop.truth[1, 2], shop.truth[0, 149]]
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"^cannot make the folder .*file: File exists$"):
+    with pytest.raises(rr.errors.DataError, match=r"^cannot make the folder .*file: File exists$"):
         write_shop(make_shop(100, 1), tmp_path / "file")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"n_products": 99}, "n_products must be a whole number from 100: got 99"),
-        ({"n_queries": 0}, "n_queries must be a whole number from 1: got 0"),
-        ({"n_queries": 2.5}, "n_queries must be a whole number from 1: got 2.5"),
-        ({"seed": -1}, "seed must be a whole number from 0: got -1"),
-        ({"n_products": 10**6, "n_queries": 10**4}, "n_products times n_queries must be at most 1,000,000,000: got "),
-    ],
-)
+WRONG_SIZES = [
+    ({"n_products": 99}, "n_products must be a whole number from 100: got 99"),
+    ({"n_queries": 0}, "n_queries must be a whole number from 1: got 0"),
+    ({"n_queries": 2.5}, "n_queries must be a whole number from 1: got 2.5"),
+    ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+    ({"n_products": 10**6, "n_queries": 10**4}, "n_products times n_queries must be at most 1,000,000,000: got "),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG_SIZES)
 def test_sizes_are_checked(wrong, message):
-    with pytest.raises(DataError, match=f"^{message}"):
+    with pytest.raises(rr.errors.DataError, match=f"^{message}"):
         make_shop(**wrong)
 
 

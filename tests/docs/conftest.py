@@ -1,6 +1,5 @@
 """The files that pages name, made once; each page is tried in a copy of them."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +9,11 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.clicks.interleaving import interleave_runs
+from logged_files import SESSIONS, write_scored, write_teams
 from rulerank.datasets.shop import write_shop
 from rulerank.io.formats import convert, write_any
-from rulerank.judging.store import LabelStore
 
-MY_RANKERS = """
-from sklearn.ensemble import HistGradientBoostingRegressor
-
-Trees = HistGradientBoostingRegressor(max_iter=5)
-"""
+MY_RANKERS = "from sklearn.ensemble import HistGradientBoostingRegressor as Boosting\nTrees = Boosting(max_iter=5)\n"
 
 
 @pytest.fixture(scope="session")
@@ -39,15 +33,15 @@ def all_files(tmp_path_factory):
     convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
     convert(str(folder / "qrels.txt"), str(folder / "llm.csv"))
     (folder / "my_rankers.py").write_text(MY_RANKERS)
-    rr.GlobalRules(discretizer="equal_frequency").fit(rr.read_letor(folder / "train.txt")).save(
-        folder / "model.rulerank"
-    )
-    rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
+    train = rr.read_letor(folder / "train.txt")
+    rules = rr.GlobalRules(discretizer="equal_frequency").fit(train)
+    rules.save(folder / "model.rulerank")
     rr.QueryIntercepts(l2=1.0, missing="mean").fit(synthetic).save(folder / "clicks.rulerank")
-    write_scored(folder)
+    rr.QueryRules().fit(train).save(folder / "query.rulerank")
+    write_scored(train, rules, folder / "scored.jsonl")
     write_texts(folder)
     write_clicks(synthetic, folder)
-    with LabelStore(str(folder / "labels.db")) as store:
+    with rr.judging.LabelStore(str(folder / "labels.db")) as store:
         rows = zip(synthetic.qid[:40].tolist(), synthetic.docid[:40].tolist(), synthetic.y[:40].tolist(), strict=True)
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
     return folder
@@ -83,13 +77,6 @@ def write_parts(synthetic: rr.Dataset, folder: Path) -> None:
         write_any(synthetic[np.isin(synthetic.qid, queries[number::3])], folder / f"{number}.parquet")
 
 
-def write_scored(folder: Path) -> None:
-    data, ranker = rr.read_letor(folder / "train.txt"), rr.load(folder / "model.rulerank")
-    row = dict(zip(data.feature_names, np.nan_to_num(data.X[0]).tolist(), strict=True))
-    score = float(ranker.predict(np.nan_to_num(data.X[:1]))[0])
-    (folder / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
-
-
 def write_texts(folder: Path) -> None:
     """A shop's texts, what `rulerank features --keep` makes of them, and rankers of it."""
     shop = rr.datasets.make_shop(n_products=100, n_queries=8, seed=0)
@@ -106,12 +93,5 @@ def write_clicks(synthetic: rr.Dataset, folder: Path) -> None:
     log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.impressions.position}
     log |= {"impressions": clicked.impressions.count, "clicks": clicked.impressions.clicks}
     pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(folder / "log.parquet")
-    runs = [rr.read_run(folder / f"{name}.run") for name in ("baseline", "new")]
-    sessions = [f"s{number}" for number in range(5)]
-    (folder / "sessions.txt").write_text("\n".join(sessions))
-    shown = [
-        {"query": query, "session": session, "doc": doc, "position": place, "clicked": int(place == 2), "team": team}
-        for query, session, mixed in interleave_runs(*runs, sessions)
-        for place, (doc, team) in enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
-    ]
-    pl.DataFrame(shown).write_csv(folder / "teams.csv")
+    (folder / "sessions.txt").write_text("\n".join(SESSIONS))
+    write_teams(folder, "baseline", "new")

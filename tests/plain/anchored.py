@@ -1,6 +1,6 @@
 """The scale and the posterior of Anchored once more, obvious and slow: loops, and a general method that minimises."""
 
-from __future__ import annotations
+from itertools import product
 
 import numpy as np
 from scipy.optimize import minimize
@@ -63,24 +63,13 @@ def posterior_plainly(Z, grades, queries, centre, precision, offset=None):
     n = Z.shape[1] + int(grades.max()) + int(queries.max()) + 1
     start = np.zeros(n)
     start[: Z.shape[1]] = centre
-    found = minimize(loss_plainly, start, args=(Z, grades, queries, centre, precision, offset), method="BFGS", tol=1e-9)
+    given = (Z, grades, queries, centre, precision, offset)
+    found = minimize(loss_plainly, start, args=given, method="BFGS", tol=1e-9)
     x, step = found.x, 1e-3
-    hessian = np.empty((n, n))
-    basis = step * np.eye(n)
-
-    def at(place):
-        return loss_plainly(place, Z, grades, queries, centre, precision, offset)
-
-    for i in range(n):
-        for j in range(n):
-            hessian[i, j] = (
-                at(x + basis[i] + basis[j])
-                - at(x + basis[i] - basis[j])
-                - at(x - basis[i] + basis[j])
-                + at(x - basis[i] - basis[j])
-            ) / (4 * step**2)
-    prior = np.concatenate(
-        [np.full(Z.shape[1], precision), np.full(int(grades.max()), 0.05), np.full(int(queries.max()) + 1, 1 / 9)]
-    )
+    hessian, basis = np.zeros((n, n)), step * np.eye(n)
+    for i, j, one, other in product(range(n), range(n), (1, -1), (1, -1)):
+        place = x + one * basis[i] + other * basis[j]
+        hessian[i, j] += one * other * loss_plainly(place, *given) / (4 * step**2)
+    prior = np.repeat([precision, 0.05, 1 / 9], [Z.shape[1], int(grades.max()), int(queries.max()) + 1])
     log_det = np.linalg.slogdet(hessian)[1]
     return x[: Z.shape[1]], -found.fun + 0.5 * (np.log(prior).sum() - log_det)

@@ -1,42 +1,49 @@
 """The engine once more, obvious and slow: the oracle of the tests. One document at a time, straight from the rows."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-Row = Sequence[int]  # one bin per feature
+
+def sets_of(train, max_size, features=None):
+    """Return all sets of at most max_size features, by default of those that have two bins or more.
+
+    >>> sets_of([(0, 0, 7), (1, 1, 7)], 2)
+    [(0,), (1,), (0, 1)]
+    """
+    features = features_of(train) if features is None else features
+    return [members for size in range(1, max_size + 1) for members in combinations(features, size)]
+
+
+def features_of(train):
+    return [f for f in range(len(train[0])) if len({row[f] for row in train}) > 1]
+
+
+def rows_like(train, document, members):
+    """Return the rows that share the document's bins of some features."""
+    return [i for i, row in enumerate(train) if all(row[f] == document[f] for f in members)]
+
+
+def least_rows(train, min_support):
+    return max(1, math.ceil(round(min_support * len(train), 9)))
 
 
 def score_plainly(
-    train: Sequence[Row],
-    grades: Sequence[int],
-    queries: Sequence[int],
-    document: Row,
-    *,
-    max_size: int,
-    min_support: float = 0.0,
-    votes: str = "mean",
-    metric: str = "confidence",
-    drop_weakest: float = 0.0,
-    additive: bool = True,
-    mapped: bool = True,
-) -> float:
+    train, grades, queries, document, *, max_size, min_support=0.0, votes="mean", metric="confidence",
+    drop_weakest=0.0, additive=True, mapped=True,
+):  # fmt: skip
     """Score one document by the definitions, over the features that have two bins or more in training.
 
     >>> score_plainly([(0, 0), (1, 0), (1, 1)], [0, 1, 1], [0, 0, 0], (0, 1), max_size=1)
     0.5
     """
     grades = [int(grade) for grade in grades]  # NumPy's integers do not mix with fractions
-    min_rows = max(1, math.ceil(round(min_support * len(train), 9)))
-    features = [f for f in range(len(document)) if len({row[f] for row in train}) > 1]
+    min_rows, features = least_rows(train, min_support), features_of(train)
     strength = {f: strength_plainly(train, grades, queries, f) for f in features}
     weakest_first = sorted(features, key=lambda f: strength[f])
     features = sorted(weakest_first[int(drop_weakest * len(features)) :])
-    sets = [members for size in range(1, max_size + 1) for members in combinations(features, size)]
-    cells = [[i for i, row in enumerate(train) if all(row[f] == document[f] for f in members)] for members in sets]
+    sets = sets_of(train, max_size, features)
+    cells = [rows_like(train, document, members) for members in sets]
     if votes == "mean":
         return _mean(cells, grades, min_rows, metric, mapped)
     above = below = Fraction(0)
@@ -45,26 +52,24 @@ def score_plainly(
         if votes == "evidence":
             weight, shrink = sum((strength[f] for f in members), Fraction(0)) / len(members), 10
         if len(rows) >= min_rows:
-            above += weight * sum(_surprise(grades, queries, i) for i in rows) / (len(rows) + shrink)
+            above += weight * sum(surprise(grades, queries, i) for i in rows) / (len(rows) + shrink)
         if len(rows) >= min_rows or additive:
             below += weight
     return float(Fraction(sum(grades), len(grades)) + (above / below if below else 0))
 
 
-def strength_plainly(train: Sequence[Row], grades: Sequence[int], queries: Sequence[int], feature: int) -> Fraction:
+def strength_plainly(train, grades, queries, feature):
     """Return the mean over rows of the squared surprise of the bin they fall into."""
     total = Fraction(0)
     for bin in {row[feature] for row in train}:
         rows = [i for i, row in enumerate(train) if row[feature] == bin]
-        surprise = sum((_surprise(grades, queries, i) for i in rows), Fraction(0))
+        above = sum((surprise(grades, queries, i) for i in rows), Fraction(0))
         variance = sum((_query_variance(grades, queries, queries[i]) for i in rows), Fraction(1, 10**9))
-        total += len(rows) * surprise**2 / variance
+        total += len(rows) * above**2 / variance
     return total / len(train)
 
 
-def theta_plainly(
-    metric: str, hits: int, covered: int, of_grade: int, n_rows: int, *, plus_one: bool = True
-) -> float | Fraction:
+def theta_plainly(metric, hits, covered, of_grade, n_rows, *, plus_one=True):
     """Return the strength of a rule as the papers define it, signed where they have it so.
 
     plus_one: strength with the ones that keep it finite; without them, what is below is at least a millionth.
@@ -94,7 +99,7 @@ def theta_plainly(
     return (math.sqrt(a * d) - math.sqrt(b * c)) / (math.sqrt(a * d) + math.sqrt(b * c))
 
 
-def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, mapped: bool) -> float | Fraction:
+def _vote(metric, hits, covered, of_grade, n_rows, mapped):
     """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1, or as it is."""
     if not mapped:
         return theta_plainly(metric, hits, covered, of_grade, n_rows, plus_one=False)
@@ -108,8 +113,8 @@ def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, mapp
     return (theta + 1) / 2
 
 
-def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int, metric: str, mapped: bool) -> float:
-    strengths: dict[int, float | Fraction] = {}
+def _mean(cells, grades, min_rows, metric, mapped):
+    strengths = {}
     for grade in sorted(set(grades)):
         thetas = []
         for rows in cells:
@@ -124,16 +129,16 @@ def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int, metric: 
     return float(sum(grade * s for grade, s in strengths.items()) / total)
 
 
-def _surprise(grades: Sequence[int], queries: Sequence[int], row: int) -> Fraction:
+def surprise(grades, queries, row):
     """Return how far a row's grade lies above the mean grade of its query."""
     own = _own(grades, queries, queries[row])
     return grades[row] - Fraction(sum(own), len(own))
 
 
-def _query_variance(grades: Sequence[int], queries: Sequence[int], query: int) -> Fraction:
+def _query_variance(grades, queries, query):
     own = _own(grades, queries, query)
     return Fraction(sum(g * g for g in own), len(own)) - Fraction(sum(own), len(own)) ** 2
 
 
-def _own(grades: Sequence[int], queries: Sequence[int], query: int) -> list[int]:
+def _own(grades, queries, query):
     return [int(g) for g, q in zip(grades, queries, strict=True) if q == query]

@@ -16,35 +16,30 @@ parsed = cache(json.loads)  # a document is scored row by row
 def ltr_plugin(document, features, *, missing_as_zero=False):
     """The learning-to-rank plugins of OpenSearch and Elasticsearch: float32, left when the value is less."""
     values = {name: F(0) if missing_as_zero and math.isnan(value) else F(value) for name, value in features.items()}
-    model = document["model"]["model"]
+    model, total = document["model"]["model"], F(0)
     if model["type"] == "model/linear":
-        total = F(0)
         for name, weight in parsed(model["definition"]).items():
             total = F(total + F(F(weight) * values[name]))
         return float(total)
     assert model["type"] == "model/xgboost+json"
-    total = F(0)
     for node in parsed(model["definition"]):
         while "leaf" not in node:
             value = values[node["split"]]
-            side = node["yes"] if value < F(node["split_condition"]) else node["no"]
-            if np.isnan(value):
-                side = node["missing"]
-            (node,) = [child for child in node["children"] if child["nodeid"] == side]
+            side = "missing" if np.isnan(value) else "yes" if value < F(node["split_condition"]) else "no"
+            (node,) = [child for child in node["children"] if child["nodeid"] == node[side]]
         total = F(total + F(node["leaf"]))
     return float(total)
 
 
 def solr(document, features):
     """Solr's models: float32, thresholds with 1e-6 added, left when the value is not more."""
+    total = F(0)
     if document["class"].endswith(".LinearModel"):
-        total = F(0)
         for feature in document["features"]:
             name = feature["name"]
             total = F(total + F(F(features[name]) * F(document["params"]["weights"][name])))
         return float(total)
     assert document["class"].endswith(".MultipleAdditiveTreesModel")
-    total = F(0)
     for tree in document["params"]["trees"]:
         node = tree["root"]
         while "feature" in node:
@@ -57,10 +52,8 @@ def solr(document, features):
 def elasticsearch(document, features):
     """Elasticsearch's own models: doubles, each node says how it compares and where missing values go."""
     ensemble = document["definition"]["trained_model"]["ensemble"]
-    total = 0.0
-    for one, weight in zip(
-        ensemble["trained_models"], ensemble["aggregate_output"]["weighted_sum"]["weights"], strict=True
-    ):
+    total, weights = 0.0, ensemble["aggregate_output"]["weighted_sum"]["weights"]
+    for one, weight in zip(ensemble["trained_models"], weights, strict=True):
         nodes = {node["node_index"]: node for node in one["tree"]["tree_structure"]}
         node = nodes[0]
         while "leaf_value" not in node:

@@ -6,18 +6,12 @@ import numpy as np
 def comparisons(y, groups, order="high"):
     """Return (row, (group, level), outcome) of every comparison whose group and level see both outcomes."""
     found = []
-    if order == "low":  # with level 1, then those that passed it with level 2, ...
-        for level in range(1, max(y) + 1):
-            for group in dict.fromkeys(groups):
-                rows = [row for row in range(len(y)) if groups[row] == group and y[row] >= level - 1]
-                outcomes = [y[row] >= level for row in rows]
-                if any(outcomes) and not all(outcomes):
-                    found += [(row, (group, level), passed) for row, passed in zip(rows, outcomes, strict=True)]
-        return found
     for level in range(1, max(y) + 1):
         for group in dict.fromkeys(groups):
-            rows = [row for row in range(len(y)) if groups[row] == group and y[row] <= level]
-            outcomes = [y[row] == level for row in rows]
+            rows = [row for row in range(len(y)) if groups[row] == group]
+            # low: all with level 1, then those that passed it with level 2, ...; high: from the other end
+            rows = [row for row in rows if (y[row] >= level - 1 if order == "low" else y[row] <= level)]
+            outcomes = [y[row] >= level for row in rows]
             if any(outcomes) and not all(outcomes):
                 found += [(row, (group, level), passed) for row, passed in zip(rows, outcomes, strict=True)]
     return found

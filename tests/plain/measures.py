@@ -4,26 +4,17 @@ A ranking is the list of its documents' grades, best first; `grades` are those o
 not.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from statistics import fmean
 
-from rulerank.evaluation.measures import Convention, Measure, convention_named
+from rulerank.evaluation.measures import convention_named
 
 
-def measure_ranking(
-    measure: Measure,
-    ranking: Sequence[int],
-    grades: Sequence[int],
-    *,
-    convention: str = "standard",
-    relevant_from: int = 1,
-    max_grade: int | None = None,
-) -> float:
+def measure_ranking(measure, ranking, grades, *, convention="standard", relevant_from=1, max_grade=None):
     """Return a measure of one ranking without ties.
 
+    >>> from rulerank.evaluation.measures import Measure
     >>> measure_ranking(Measure("MAP"), [0, 1, 1], [0, 1, 1])
     0.5833333333333333
     """
@@ -45,33 +36,21 @@ def measure_ranking(
         case "NDCG":
             return _ndcg(ranking, grades, depth, convention_named(convention))
         case _:  # MeanNDCG
-            each = [_ndcg(ranking, grades, k, convention_named(convention)) for k in range(1, len(grades) + 1)]
-            return sum(each) / len(each)
+            return fmean(_ndcg(ranking, grades, k, convention_named(convention)) for k in range(1, len(grades) + 1))
 
 
-def expected_measure(
-    measure: Measure,
-    scores: Sequence[float],
-    ranked_grades: Sequence[int],
-    grades: Sequence[int],
-    *,
-    convention: str = "standard",
-    relevant_from: int = 1,
-    max_grade: int | None = None,
-) -> float:
+def expected_measure(measure, scores, ranked_grades, grades, **options):
     """Return the mean of a measure over all orders of the tied documents.
 
+    >>> from rulerank.evaluation.measures import Measure
     >>> expected_measure(Measure("MRR"), [0.5, 0.5], [0, 1], [0, 1])
     0.75
     """
-    values = [
-        measure_ranking(measure, order, grades, convention=convention, relevant_from=relevant_from, max_grade=max_grade)
-        for order in orders_of_ties(scores, ranked_grades)
-    ]
-    return sum(values) / len(values)
+    orders = orders_of_ties(scores, ranked_grades)
+    return fmean(measure_ranking(measure, order, grades, **options) for order in orders)
 
 
-def orders_of_ties(scores: Sequence[float], grades: Sequence[int]) -> Iterator[list[int]]:
+def orders_of_ties(scores, grades):
     """Yield the grades in every order that the scores allow.
 
     >>> list(orders_of_ties([1, 2, 1], [0, 5, 3]))
@@ -83,7 +62,7 @@ def orders_of_ties(scores: Sequence[float], grades: Sequence[int]) -> Iterator[l
         yield [grade for order in orders for grade in order]
 
 
-def _err(ranking: Sequence[int], max_grade: int) -> float:
+def _err(ranking, max_grade):
     reached, total = 1.0, 0.0
     for rank, grade in enumerate(ranking, start=1):
         stop = (2**grade - 1) / 2**max_grade
@@ -92,14 +71,14 @@ def _err(ranking: Sequence[int], max_grade: int) -> float:
     return total
 
 
-def _ndcg(ranking: Sequence[int], grades: Sequence[int], depth: int, convention: Convention) -> float:
+def _ndcg(ranking, grades, depth, convention):
     if convention.short_is_zero and depth > len(grades):
         return 0.0
     ideal = _dcg(sorted(grades, reverse=True)[:depth], convention)
     return _dcg(ranking[:depth], convention) / ideal if ideal else 0.0
 
 
-def _dcg(ranking: Sequence[int], convention: Convention) -> float:
+def _dcg(ranking, convention):
     total = 0.0
     for rank, grade in enumerate(ranking, start=1):
         gain = 2**grade - 1 if convention.exponential_gain else grade

@@ -7,10 +7,8 @@ def truth_plainly(docs, shares, tables, levels, known):
     """P(true grade) of each document: shares[level] before any label, tables[rater][true][given] what raters do."""
     found = {}
     for doc, by_rater in docs.items():
-        joint = {
-            level: shares[level] * math.prod(tables[rater][level][given] for rater, given in by_rater.items())
-            for level in levels
-        }
+        chance = {level: [tables[rater][level][given] for rater, given in by_rater.items()] for level in levels}
+        joint = {level: shares[level] * math.prod(chance[level]) for level in levels}
         found[doc] = {level: joint[level] / sum(joint.values()) for level in levels}
         if doc in known:
             found[doc] = {level: float(level == known[doc]) for level in levels}
@@ -28,10 +26,8 @@ def one_number_each(docs, truth, raters, levels, prior_right, prior_wrong):
         judged = [doc for doc, by in docs.items() if rater in by]
         hits = sum(truth[doc][docs[doc][rater]] for doc in judged) + prior_right
         right = max(1 / max(2, len(levels)), hits / (len(judged) + prior_right + prior_wrong))
-        tables[rater] = {
-            true: {given: right if given == true else (1 - right) / (len(levels) - 1) for given in levels}
-            for true in levels
-        }
+        wrong = (1 - right) / max(1, len(levels) - 1)
+        tables[rater] = {true: {given: right if given == true else wrong for given in levels} for true in levels}
     return tables
 
 

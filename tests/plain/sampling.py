@@ -1,16 +1,14 @@
 """Selective sampling once more, obvious and slow: the oracle of the tests. Every rule is a set of items, spelt out."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
 Row = Sequence[int]  # one bin per feature
 
 
-def n_rules_plainly(pool: Sequence[Row], labels: dict[int, int], row: int, max_size: int) -> int:
+def n_rules_plainly(pool, labels, row, max_size):
     """Count the rules that the labelled rows hold for one row of the pool: sets of items they share, and a grade.
 
     >>> n_rules_plainly([(0, 0), (0, 1)], {0: 1}, 1, max_size=2)
@@ -23,17 +21,17 @@ def n_rules_plainly(pool: Sequence[Row], labels: dict[int, int], row: int, max_s
     return len(rules)
 
 
-def pick_plainly(pool: Sequence[Row], labels: dict[int, int], candidates: Iterable[int], max_size: int) -> int:
+def pick_plainly(pool, labels, candidates, max_size):
     """Return the row with the fewest rules; ties: smallest projection, most common items, lowest number.
 
     >>> pick_plainly([(0, 0), (0, 1), (1, 1)], {0: 1}, [0, 1, 2], max_size=1)
     2
     """
 
-    def n_shared(a: int, b: int) -> int:
+    def n_shared(a, b):
         return sum(x == y for x, y in zip(pool[a], pool[b], strict=True))
 
-    def key(row: int) -> tuple[int, int, int, int]:
+    def key(row):
         projection = sum(n_shared(row, other) for other in labels)
         common = sum(n_shared(row, other) for other in range(len(pool)))
         return n_rules_plainly(pool, labels, row, max_size), projection, -common, row
@@ -41,14 +39,7 @@ def pick_plainly(pool: Sequence[Row], labels: dict[int, int], candidates: Iterab
     return min(candidates, key=key)
 
 
-def select_plainly(
-    pool: Sequence[Row],
-    ask: Callable[[int], int],
-    *,
-    max_size: int,
-    groups: Sequence[Sequence[int]] | None = None,
-    queries: Sequence[int] | None = None,
-) -> list[int]:
+def select_plainly(pool, ask, *, max_size, groups=None, queries=None):
     """Return the rows asked for until the stop, one run of the method per group of features.
 
     queries holds the number of each row's query, in order of appearance, to visit them in turn.
@@ -56,10 +47,10 @@ def select_plainly(
     >>> select_plainly([(0, 0), (0, 0), (1, 1), (1, 1)], lambda row: 0, max_size=1)
     [0, 2]
     """
-    known: dict[int, int] = {}
+    known = {}
     for group in groups or [range(len(pool[0]))]:
         part = [tuple(row[f] for f in group) for row in pool]
-        labels: dict[int, int] = {}
+        labels = {}
         numbers = [0] * len(pool) if queries is None else queries
         waiting = list(dict.fromkeys(numbers))
         while waiting:
@@ -67,15 +58,15 @@ def select_plainly(
             row = pick_plainly(part, labels, [r for r in range(len(pool)) if numbers[r] == query], max_size)
             if row in labels:
                 continue
+            alone = not any(numbers[r] == query for r in labels)
             if row not in known:
                 known[row] = ask(row)
-            alone = not any(numbers[r] == query for r in labels)
             labels[row] = known[row]
             waiting.insert(0 if alone else len(waiting), query)  # two documents of a query at first
     return list(known)
 
 
-def deal_plainly(pool: Sequence[Row], partitions: int) -> list[list[int]]:
+def deal_plainly(pool, partitions):
     """Deal the features to groups, those that tell most about the others first.
 
     >>> deal_plainly([(0, 0, 1), (1, 1, 1), (1, 1, 0), (0, 0, 0)], partitions=2)
@@ -91,7 +82,7 @@ def deal_plainly(pool: Sequence[Row], partitions: int) -> list[list[int]]:
     return [sorted(ranked[start::partitions]) for start in range(partitions)]
 
 
-def chi_square(pool: Sequence[Row], a: int, b: int) -> Fraction:
+def chi_square(pool, a, b):
     """Return the chi-square statistic of two features' bins: how far they are from independent.
 
     >>> chi_square([(0, 0), (1, 1)], 0, 1)

@@ -1,13 +1,9 @@
 """Splits into halves and what was gained in them once more, spelt out: the oracle of the tests."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
 
 
-def halves_plainly(qid: Sequence[object], seed: int) -> tuple[list[int], list[int]]:
+def halves_plainly(qid, seed):
     """Return the rows whose queries are labelled, and those tested on; of an odd number the larger half is tested on.
 
     >>> [len(rows) for rows in halves_plainly(["a", "b", "a", "c"], seed=0)]
@@ -20,7 +16,7 @@ def halves_plainly(qid: Sequence[object], seed: int) -> tuple[list[int], list[in
     return [row for row in rows if str(qid[row]) in labelled], [row for row in rows if str(qid[row]) not in labelled]
 
 
-def gains_plainly(new: Sequence[Sequence[float]], baseline: Sequence[float]) -> tuple[float, float, int]:
+def gains_plainly(new, baseline):
     """Return mean, worst and number of losses of more than .02; new: of each split the values of its draws.
 
     >>> gains_plainly([[0.5], [0.4]], [0.4, 0.5])[2]

@@ -1,9 +1,7 @@
 """Text features the slow way: lists of words, counted by hand."""
 
-from __future__ import annotations
-
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 
 def idf_of(docs, word):
@@ -49,10 +47,9 @@ def cosine(docs, query, field):
 def run(query, items):
     """Longest stretch of the query that stands in an item, word after word."""
     longest = 0
-    for begin in range(len(query)):
-        for end in range(begin + 1, len(query) + 1):
-            if any(query[begin:end] == item[i : i + end - begin] for item in items for i in range(len(item))):
-                longest = max(longest, end - begin)
+    for begin, end in combinations(range(len(query) + 1), 2):
+        if any(query[begin:end] == item[i : i + end - begin] for item in items for i in range(len(item))):
+            longest = max(longest, end - begin)
     return longest
 
 
@@ -64,13 +61,8 @@ def pairs(query, items):
 def close(query, field):
     """Number of the query's words in the field by the size of the smallest window that holds them all."""
     found = {word for word in query if word in field}
-    sizes = [
-        end - begin
-        for begin in range(len(field))
-        for end in range(begin + 1, len(field) + 1)
-        if found <= {*field[begin:end]}
-    ]
-    return len(found) / min(sizes)
+    windows = combinations(range(len(field) + 1), 2)
+    return len(found) / min(end - begin for begin, end in windows if found <= {*field[begin:end]})
 
 
 def first(query, field):
