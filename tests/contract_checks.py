@@ -246,6 +246,12 @@ def check_a_scale_that_there_is_not_is_named(make):
         make(normalize="loud").fit(X, y, qid=qid)
 
 
+OF_MIXTURES = [
+    check_init_only_stores,
+    check_fit_returns_self_and_leaves_the_input_alone,
+    check_set_params_changes_nothing_that_was_fitted,
+    check_contributions_add_up_to_the_scores,
+]
 OF_SCALES = [
     check_normalised_by_query_it_needs_the_queries,
     check_one_scale_per_query_undoes_another,

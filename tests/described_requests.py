@@ -8,20 +8,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_schema_conformance,
-    status_code_conformance,
-)
+from schemathesis.specs.openapi import checks
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-    negative_data_rejection,
-]
+CHECKS = [not_a_server_error, checks.status_code_conformance, checks.content_type_conformance]
+CHECKS += [checks.response_schema_conformance, checks.negative_data_rejection]
+QUIETLY = settings(derandomize=True, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 def send_described(description, url, n_each):
@@ -37,18 +28,14 @@ def send_described(description, url, n_each):
 
 
 def _send_all(cases, url, session, statuses, n_each):
-    @settings(
-        max_examples=n_each,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(QUIETLY, max_examples=n_each)
     @given(case=cases)
     def send(case):
         response = case.call(base_url=url, session=session)
         statuses.append(response.status_code)
-        excluded = [negative_data_rejection] if response.status_code == 413 else []  # too large is a refusal, too
+        excluded = (
+            [checks.negative_data_rejection] if response.status_code == 413 else []
+        )  # too large is a refusal, too
         case.validate_response(response, checks=CHECKS, excluded_checks=excluded)
 
     send()

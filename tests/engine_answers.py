@@ -24,14 +24,8 @@ def doc(docid, score, features, **more):
     return {"id": docid, "score": score, "[features]": features} | more
 
 
+OLD_TENT = {"text": "Old tent", "sku": "7", "stock": 3}
 TENTS = elastic(
     hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"text": "Green tent", "title": "T1"}),
-    hit(
-        "t2",
-        4.25,
-        ("title", None),
-        ("body", 2.5),
-        ("price", 80.0),
-        _source={"text": "Old tent", "sku": "7", "stock": 3},
-    ),
+    hit("t2", 4.25, ("title", None), ("body", 2.5), ("price", 80.0), _source=OLD_TENT),
 )

@@ -50,9 +50,8 @@ def check_one_pass(rows, grades, queries, documents, max_size, scheme):
     assert isinstance(one_pass.kept, Rows)
     bins = known_bins(tables, documents)
     assert np.array_equal(tables.score(bins), one_pass.score(bins))
-    for row_bins, of_tables, of_rows in zip(
-        bins.T, tables.votes_of_each(bins), one_pass.votes_of_each(bins), strict=True
-    ):
+    votes_of_both = tables.votes_of_each(bins), one_pass.votes_of_each(bins)
+    for row_bins, of_tables, of_rows in zip(bins.T, *votes_of_both, strict=True):
         counts, votes = tables.votes_of(np.ascontiguousarray(row_bins))
         counts_of_rows, votes_of_rows = one_pass.votes_of(np.ascontiguousarray(row_bins))
         assert all(map(np.array_equal, vars(counts).values(), vars(counts_of_rows).values()))

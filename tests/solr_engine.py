@@ -38,19 +38,10 @@ def solr_scores(classpath, folder, models, X, names):
         shutil.copy(SOURCES / name, conf)
     (folder / "home" / "solr.xml").write_text("<solr/>")
     (folder / "home" / "core" / "core.properties").write_text("name=core\n")
-    features = [
-        {
-            "name": name,
-            "class": "org.apache.solr.ltr.feature.FieldValueFeature",
-            "params": {"field": f"value_{place}"},
-            "store": "rulerank",
-        }
-        for place, name in enumerate(names)
-    ]
-    stored = {"feature": features, "model": list(models.values())}
-    for kind, items in stored.items():
-        text = json.dumps({"initArgs": {}, "managedList": items})
-        (conf / f"_schema_{kind}-store.json").write_text(text)
+    value = {"class": "org.apache.solr.ltr.feature.FieldValueFeature", "store": "rulerank"}
+    features = [value | {"name": name, "params": {"field": f"value_{place}"}} for place, name in enumerate(names)]
+    for kind, items in (("feature", features), ("model", list(models.values()))):
+        (conf / f"_schema_{kind}-store.json").write_text(json.dumps({"initArgs": {}, "managedList": items}))
     rows = [["" if np.isnan(value) else str(np.float32(value)) for value in row] for row in X]
     values = folder / "values.tsv"
     values.write_text("\n".join("\t".join(row) for row in [list(names), *rows]) + "\n")

@@ -110,10 +110,8 @@ def test_numbers_that_are_not_finite_never_reach_a_score(path, bad, tmp_path):
 def test_a_number_that_is_not_finite_is_named(tmp_path):
     [path] = [path for path in first_version() if path.stem == "QI"]
     manifest, content = opened(path)
-    place = sum(
-        math.prod(one["shape"]) * np.dtype(one["dtype"]).itemsize
-        for one in manifest["arrays"][: manifest["state"]["learned"]["coef"]["$array"]]
-    )
+    before = manifest["arrays"][: manifest["state"]["learned"]["coef"]["$array"]]
+    place = sum(math.prod(one["shape"]) * np.dtype(one["dtype"]).itemsize for one in before)
     wrong = content[:place] + np.array(np.nan).tobytes() + content[place + 8 :]
     (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
     message = r"does not describe a QueryIntercepts: learned.coef holds NaN or infinity, where every number must"

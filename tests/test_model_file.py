@@ -11,21 +11,15 @@ from rulerank import __version__
 from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import HEADER, VERSION, load, save
 
-TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
+PARAMS = [
+    *({}, {"memory_budget": 0}, {"votes": "mean"}),
+    {"votes": "mean", "normalize": "rank", "max_size": 3},
+    {"discretizer": rr.discretize.EqualWidth(n_bins=4)},
+    {"max_size": np.int64(1), "min_support": np.float64(0.01)},
+]
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        TABLES,
-        ROWS,
-        MEAN,
-        {"votes": "mean", "normalize": "rank", "max_size": 3},
-        {"discretizer": rr.discretize.EqualWidth(n_bins=4)},
-        {"max_size": np.int64(1), "min_support": np.float64(0.01)},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("params", PARAMS, ids=str)
 def test_a_loaded_model_gives_the_same_bits(tmp_path, params):
     ranker, path = saved(tmp_path, **params)
     again = load(path)

@@ -28,10 +28,7 @@ def retrieved_synthetic(seed=0, n_queries=20):
     relevant = np.flatnonzero(synthetic.y > 0)
     qrels = rr.Qrels(synthetic.qid[relevant], synthetic.docid[relevant], synthetic.y[relevant])
     kept = np.random.default_rng(seed).random(len(synthetic)) < 0.7
-    blank = np.full(int(kept.sum()), -1)
-    return rr.Dataset(
-        synthetic.X[kept], blank, synthetic.qid[kept], synthetic.docid[kept], synthetic.feature_names
-    ), qrels
+    return replace(synthetic, y=np.full(len(synthetic), -1))[kept], qrels
 
 
 def test_grades_without_a_zero_count_the_others_as_not_relevant_and_warn():
@@ -150,12 +147,11 @@ def test_a_run_may_leave_out_documents_without_a_judgement():
 def test_cross_validation_counts_what_was_missed():
     blank, qrels = retrieved_synthetic(n_queries=60)
     data = with_qrels(blank, qrels, 0).labelled()
-    without = rr.Dataset(data.X, data.y, data.qid, data.docid, data.feature_names)
+    without = replace(data, base=None)
     grid = {"l2": [1.0]}
-    means = [
-        rr.select(one, rr.QueryIntercepts(missing="mean"), grid, n_splits=3).table[0].mean for one in (data, without)
-    ]
-    assert means[0] < means[1] - 0.01
+    ranker = rr.QueryIntercepts(missing="mean")
+    real, too_good = (rr.select(one, ranker, grid, n_splits=3).table[0].mean for one in (data, without))
+    assert real < too_good - 0.01
 
 
 def test_parts_of_data_keep_their_base():
@@ -163,7 +159,7 @@ def test_parts_of_data_keep_their_base():
     made = with_qrels(data, qrels, 0)
     again = rr.Dataset.concat([made[:5], made[5:]])
     assert again.base.grades.tolist() == made.base.grades.tolist()
-    mixed = rr.Dataset.concat([made, rr.Dataset(data.X, np.zeros(len(data)), data.qid, data.docid, data.feature_names)])
+    mixed = rr.Dataset.concat([made, replace(data, y=np.zeros(len(data)))])
     assert mixed.base.judged[len(data) :].all()
     assert (mixed.base.grades[len(data) :] == "").all()
 

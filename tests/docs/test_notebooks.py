@@ -23,9 +23,8 @@ def texts_of(cell) -> list[str]:
 def test_a_notebook_is_its_page(name):  # whose code test_tutorials.py runs
     kept = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
     made = notebooks.notebook_of((ROOT / "docs" / "tutorials" / f"{name}.md").read_text())
-    assert [cell.source for cell in made.cells] == [cell.source for cell in kept.cells], (
-        "the page has changed: python docs/building/notebooks.py"
-    )
+    same = [cell.source for cell in made.cells] == [cell.source for cell in kept.cells]
+    assert same, "the page has changed: python docs/building/notebooks.py"
     nbformat.validate(kept)
     for text in (text for cell in kept.cells for text in texts_of(cell)):
         assert not MOVES.search(text)
@@ -35,12 +34,8 @@ def test_a_notebook_is_its_page(name):  # whose code test_tutorials.py runs
 
 def test_tables_and_explanations_are_shown_as_parts_of_a_page():
     kept = nbformat.read(ROOT / "docs" / "notebooks" / "judged-data.ipynb", as_version=4)
-    pages = [
-        output.data["text/html"]
-        for cell in kept.cells
-        for output in cell.get("outputs", [])
-        if "data" in output and "text/html" in output.data
-    ]
+    shown = [output.get("data", {}) for cell in kept.cells for output in cell.get("outputs", [])]
+    pages = [data["text/html"] for data in shown if "text/html" in data]
     assert len(pages) >= 5
     assert all("rulerank" in page for page in pages)
     assert any('class="bar both"' in page for page in pages)

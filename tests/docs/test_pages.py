@@ -25,10 +25,7 @@ NOT_RUN = {
     ("docs/papers.md", "make papers DATA="): "hours, with the real data; papers/tests run it on less",
     ("docs/scikit-learn.md", 'ranker.save("model'): "needs MLflow; the session below it goes the same steps",
     ("docs/scale.md", "from distributed import Client"): "a cluster; tests/scale has one",
-    (
-        "docs/serving.md",
-        "from rulerank.serve.adapters.",
-    ): "pipelines of other libraries; tests/serve/adapters runs them",
+    ("docs/serving.md", "from rulerank.serve.adapters."): "pipelines of others; tests/serve/adapters runs them",
 }
 # the road, not the figures: commands that would take minutes are typed with less to do
 SMALLER = {
@@ -38,22 +35,15 @@ SMALLER = {
     "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
 }
 # shop texts under the names that a page gives its own
-NAMED = {
-    "docs/text-features.md": {
-        "docs.jsonl": "documents.jsonl",
-        "queries.tsv": "queries.tsv",
-        "qrels.txt": "judgements.qrels",
-    }
-}
+SHOP = {"docs.jsonl": "documents.jsonl", "queries.tsv": "queries.tsv", "qrels.txt": "judgements.qrels"}
+NAMED = {"docs/text-features.md": SHOP}
 OWN_TESTS = ("README.md", "docs/tutorials/", "docs/how-to/")  # followed from the first line to the last elsewhere
 FOLLOWED = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(OWN_TESTS)]
 
 
-def reason_for(block: Block) -> str | None:
-    """Return why a block is not run, where the table has it."""
-    return next(
-        (why for (page, start), why in NOT_RUN.items() if page == block.page and block.lines[0].startswith(start)), None
-    )
+def entry_of(block: Block) -> tuple[str, str] | None:
+    """Return the entry of the table that says why a block is not run."""
+    return next((key for key in NOT_RUN if key[0] == block.page and block.lines[0].startswith(key[1])), None)
 
 
 @cache
@@ -61,25 +51,20 @@ def blocks() -> list[Block]:
     return [block for page in FOLLOWED for block in blocks_of(page)]
 
 
+@cache
+def typed() -> dict[str, list[Block]]:
+    """Return the commands of each page that are typed."""
+    found = [block for block in blocks() if block.kind == "shell" and not entry_of(block)]
+    return {block.page: [other for other in found if other.page == block.page] for block in found}
+
+
 def test_every_block_is_run_or_stands_in_the_table_with_a_reason():
-    odd = [
-        f"{block.page}:{block.line}"
-        for block in blocks()
-        if block.kind in ("other", "python") and not reason_for(block)
-    ]
+    odd = [block for block in blocks() if block.kind in ("other", "python") and not entry_of(block)]
     assert not odd, f"neither commands nor Python sessions, and not in NOT_RUN: {odd}"
-    used = {
-        (page, start)
-        for page, start in NOT_RUN
-        for block in blocks()
-        if page == block.page and block.lines[0].startswith(start)
-    }
-    assert used == set(NOT_RUN), "entries of NOT_RUN whose blocks are gone"
+    assert {entry_of(block) for block in blocks()} - {None} == set(NOT_RUN), "entries of NOT_RUN whose blocks are gone"
 
 
-@pytest.mark.parametrize(
-    "page", sorted({block.page for block in blocks() if block.kind == "shell" and not reason_for(block)})
-)
+@pytest.mark.parametrize("page", sorted(typed()))
 def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     for name, source in NAMED.get(page, {}).items():
         shutil.copy(files / "shop" / source, files / name)
@@ -87,32 +72,22 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
         fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=100, seed=0))[0]
         rr.io.write_table(fold.test, files / "test.csv")
         rr.FittedRules().fit(fold.train).save(files / "model.rulerank")
-    typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]
     reader = Reader(run, files, monkeypatch, SMALLER)
-    reader.follow(typed)
-    assert reader.n_typed + reader.n_passed_over == sum(len(block.commands) for block in typed) > 0
-
-
-def every_command() -> list[tuple[str, list[str]]]:
-    return [
-        (f"{block.page}:{block.line}", shlex.split(command, comments=True))
-        for page in PAGES
-        for block in blocks_of(page)
-        if block.kind == "shell"
-        for command in block.commands
-    ]
+    reader.follow(typed()[page])
+    assert reader.n_typed + reader.n_passed_over == sum(len(block.commands) for block in typed()[page]) > 0
 
 
 def test_extras_and_make_targets_that_pages_name_exist():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     makefile = (ROOT / "Makefile").read_text()
-    seen = set()
-    for where, (first, *words) in every_command():
+    shells, seen = [block for page in PAGES for block in blocks_of(page) if block.kind == "shell"], set()
+    for page, command in [(block.page, command) for block in shells for command in block.commands]:
+        first, *words = shlex.split(command, comments=True)
         if first == "pip":
             for extra in re.findall(r"[\w-]+", "".join(re.findall(r"\[(.*?)\]", " ".join(words)))):
-                assert extra in project["optional-dependencies"], f"{where}: no extra {extra}"
+                assert extra in project["optional-dependencies"], f"{page}: no extra {extra}"
         elif first == "make":
-            assert re.search(rf"^{words[0]}:", makefile, re.MULTILINE), f"{where}: no target {words[0]}"
+            assert re.search(rf"^{words[0]}:", makefile, re.MULTILINE), f"{page}: no target {words[0]}"
         seen.add(first)
     assert {"pip", "make"} <= seen & set(PASSED_OVER)
 
