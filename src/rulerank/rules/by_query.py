@@ -22,6 +22,7 @@ from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Counts, Rows, Training, rows_needed
 from rulerank.rules.votes import LiftVotes, vote_table
 
+MakeTable = Callable[[FeatureSets, Array, Array], Array]  # of some sets, their counts, and the sums so far
 TABLE_BYTES = 1 << 25
 SUM_BYTES = 1 << 27
 BASE_BYTES = 1 << 28
@@ -292,12 +293,7 @@ class ByQuery:
         in_blocks(loop, n_docs, self.n_jobs, min_block=kernels.BLOCK)
 
     def _add_up(
-        self,
-        bins: Array,
-        rows: CodedRows,
-        n_codes: int,
-        make_table: Callable[[FeatureSets, Array, Array], Array],
-        width: int | None = None,
+        self, bins: Array, rows: CodedRows, n_codes: int, make_table: MakeTable, width: int | None = None
     ) -> Array:
         """Count the rows, make tables of the counts (as wide unless said), and add up what documents' cells say."""
         sums = np.zeros((bins.shape[1], n_codes if width is None else width), dtype=np.int64)

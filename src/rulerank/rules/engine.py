@@ -102,7 +102,7 @@ class Engine:
         training: Training,
         *,
         memory_budget: float = 1024,
-        n_jobs: int | None = None,
+        n_jobs: Any = None,
     ) -> Engine:
         """Build the tables if they take at most memory_budget MiB, else keep the rows."""
         if table_mib(layout, scheme, training) > memory_budget:
@@ -197,11 +197,10 @@ class Engine:
     def _votes_at(self, sets: FeatureSets, votes: Array, row_bins: Array, cells: Array) -> Array:
         """Find one document's cells in some sets, and return their votes."""
         find_cells(row_bins, sets, cells)
-        found: Array = votes[cells]
-        found[cells < 0] = 0.0
+        own = np.where(cells[:, None] < 0, 0.0, votes[cells])
         if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
-            found[:, 1] = self.scheme.set_weights(sets, self.training)
-        return found
+            own[:, 1] = self.scheme.set_weights(sets, self.training)
+        return own
 
     def seen_bins(self, feature: int) -> Array:
         """Return the bins of one feature that training rows have."""
@@ -245,8 +244,7 @@ def table_mib(layout: Layout, scheme: Votes, training: Training) -> float:
 
 def table_size(layout: Layout, scheme: Votes, training: Training) -> str:
     """Say how large the tables are."""
-    need = table_mib(layout, scheme, training)
-    return f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB"
+    return f"the tables of all {layout.n_sets:,} feature sets take {table_mib(layout, scheme, training):,.0f} MiB"
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -80,14 +80,9 @@ class Rows:
         _check_range("bins", cells, 0, MAX_BINS - 1)
         _check_range("grades", grade, 0, MAX_GRADE if n_grades is None else n_grades - 1)
         _check_range("queries", query, 0, n_rows - 1)
-        expected, spread = _query_moments(grade.astype(np.float64), query.astype(np.int64))
-        return Rows(
-            np.ascontiguousarray(cells, dtype=np.uint8),
-            grade.astype(np.uint8),
-            int(grade.max()) + 1 if n_grades is None else n_grades,
-            expected,
-            spread,
-        )
+        moments = _query_moments(grade.astype(np.float64), query.astype(np.int64))
+        n_grades = int(grade.max()) + 1 if n_grades is None else n_grades
+        return Rows(np.ascontiguousarray(cells, dtype=np.uint8), grade.astype(np.uint8), n_grades, *moments)
 
     def by_query(self, queries: Array) -> Rows:
         """Return the rows with those of a query, given by number, side by side, and where each query begins."""
@@ -263,9 +258,8 @@ class BinCounts:
         return BinCounts(sets.n_bins, counts.grades.astype(np.int64), counts.expected, spread)
 
     def __add__(self, other: BinCounts) -> BinCounts:
-        return BinCounts(
-            self.widths, self.grades + other.grades, self.expected + other.expected, self.spread + other.spread
-        )
+        sums = (vars(self)[name] + vars(other)[name] for name in ("grades", "expected", "spread"))
+        return BinCounts(self.widths, *sums)
 
     @property
     def n_by_grade(self) -> Array:

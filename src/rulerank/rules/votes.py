@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -21,33 +21,34 @@ LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's me
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
 
 
-class Votes(Protocol):
+class Votes(ABC):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
-    needs_expected: bool
-    thetas: int | None  # what it needs of what single queries say of a cell, as `Counter` takes it; None: nothing
+    needs_expected = True
+    thetas: int | None = None  # what it needs of what single queries say of a cell, as `Counter` takes it
 
+    @abstractmethod
     def width(self, training: Training) -> int: ...
 
-    def fill(
-        self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int
-    ) -> None: ...
+    @abstractmethod
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int) -> None:
+        """Write the votes of the cells of the sets first..last-1."""
 
+    @abstractmethod
     def scores(self, sums: Array, training: Training) -> Array: ...
 
+    @abstractmethod
     def adds(self, votes: Array, training: Training) -> Array:
         """Return what each cell of a document with these votes adds to the mean grade: together, the score."""
-        ...
 
 
-class MeanVotes:
+class MeanVotes(Votes):
     """The papers' literal vote: mean strength of the rules per grade, normalised, expected grade.
 
     Several metrics vote side by side at little more than the cost of one: `scores_by_metric` tells them apart.
     """
 
     needs_expected = False
-    thetas: int | None = None
 
     def __init__(self, metrics: tuple[str, ...] = ("confidence",), mapped: bool = True) -> None:
         self.metrics = tuple(map(check_metric, metrics))
@@ -90,11 +91,10 @@ class MeanVotes:
         total = float((theta.sum(axis=0) / n_rules).sum())
         if not total or (not self.mapped and abs(total) <= ROUNDING):
             return np.zeros(len(theta))
-        found: Array = theta / (n_rules * total) @ (np.arange(n_grades) - training.mean_grade)
-        return found
+        return np.asarray(theta / (n_rules * total) @ (np.arange(n_grades) - training.mean_grade))
 
 
-class LiftVotes:
+class LiftVotes(Votes):
     """Mean over the cells of how far their grades lie above what their rows' queries lead one to expect.
 
     Added to the mean grade, the lift reads as the grade to be expected in a query like any other.
@@ -102,9 +102,6 @@ class LiftVotes:
     additive: a cell without training rows, or with too few, votes 0 with the full weight of its set: the weights then
     add up to the same for every document, and the score is a plain sum of one vote for each set. Else it has no say.
     """
-
-    needs_expected = True
-    thetas: int | None = None
 
     def __init__(self, additive: bool = False) -> None:
         self.additive = additive
@@ -114,8 +111,7 @@ class LiftVotes:
 
     def set_weights(self, sets: FeatureSets, training: Training) -> Array:
         """Return what each set weighs, float64 (n_sets,): as much as its features are strong on average."""
-        found: Array = training.strength[sets.features].mean(axis=1)
-        return found
+        return np.asarray(training.strength[sets.features].mean(axis=1))
 
     def total_weight(self, layout: Layout, training: Training) -> float:
         """Return what all sets weigh, added up in their order."""
@@ -139,13 +135,12 @@ class LiftVotes:
         return parts_of_mean(votes)
 
 
-class AgreementVotes:
+class AgreementVotes(Votes):
     """Mean over the stable cells of how far they lie above the mean grade, each with its weight.
 
     Every query has one voice: a cell says the mean of its queries' lifts, weighed by the share of queries that agree.
     """
 
-    needs_expected = True
     thetas: int | None = 0
 
     def __init__(self, min_queries: int) -> None:
@@ -178,20 +173,17 @@ class AgreementVotes:
         return parts_of_mean(votes) if votes[:, 1].any() else self.otherwise.adds(votes[:, 2:], training)
 
 
-class ConfidenceVotes:
+class ConfidenceVotes(Votes):
     """The mean confidence of the stable rules: those whose confidence in queries differs by no more than phi.
 
     thetas: `kernels.EXTREMES`, the paper's, no query's confidence differs by more; `SUMS`, the mean over the queries
     that hold the rule does not.
     """
 
-    needs_expected = True
     mean = MeanVotes()
 
     def __init__(self, thetas: int, phi: float, min_queries: int) -> None:
-        self.thetas: int | None = thetas
-        self.phi = phi
-        self.min_queries = min_queries
+        self.thetas, self.phi, self.min_queries = thetas, phi, min_queries
 
     def width(self, training: Training) -> int:
         return 2 * self.mean.width(training)
@@ -235,20 +227,15 @@ def votes_named(name: str, metric: str = "confidence", additive: bool = True, ma
     >>> votes_named("mean", "yule_q").metrics
     ('yule_q',)
     """
-    try:
-        scheme = VOTES[name]
-    except (KeyError, TypeError):
-        raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}") from None
+    if name not in [*VOTES]:
+        raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}")
     check_metric(metric)
-    if isinstance(scheme, MeanVotes):
+    if name == "mean":
         return MeanVotes((metric,), mapped)
-    if not mapped:
-        raise DataError(f"votes={name!r} vote with lifts, not with a metric: mapped=False needs votes='mean'")
-    if metric != "confidence":
-        raise DataError(f"votes={name!r} vote with lifts, not with a metric: metric={metric!r} needs votes='mean'")
-    if isinstance(scheme, LiftVotes) and not additive:
-        return LiftVotes()
-    return scheme
+    if not mapped or metric != "confidence":
+        asked = f"metric={metric!r}" if mapped else "mapped=False"
+        raise DataError(f"votes={name!r} vote with lifts, not with a metric: {asked} needs votes='mean'")
+    return LiftVotes(additive)
 
 
 def vote_table(
@@ -268,8 +255,7 @@ def parts_of_mean(votes: Array) -> Array:
     >>> parts_of_mean(np.array([[0.5, 1.0], [-0.6, 3.0]])).tolist()
     [0.125, -0.15]
     """
-    parts: Array = votes[:, 0] / (np.cumsum(votes[:, 1])[-1:].sum() or 1.0)  # one by one, as scores add them up
-    return parts
+    return np.asarray(votes[:, 0] / (np.cumsum(votes[:, 1])[-1:].sum() or 1.0))  # one by one, as scores add them up
 
 
 def _divide(above: Array, below: Array, otherwise: float) -> Array:

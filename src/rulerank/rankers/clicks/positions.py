@@ -118,20 +118,13 @@ class PositionEffects:
         return cls(**{name: state[name] for name in (*names, "source", "n_moved")}, leaving=leaving)
 
     def _cells(self) -> list[list[str]]:
-        return [
-            [
-                str(position),
-                f"{shown:,.6g}",
-                f"{clicked / shown:.3f}" if shown else "-",
-                f"{effect:.3f}",
-                "-" if math.isnan(error) else f"{error:.3f}",
-                f"{math.exp(-effect):.3f}",
-            ]
-            for position, effect, error, shown, clicked in zip(
-                *(c.tolist() for c in (self.positions, self.effects, self.errors, self.impressions, self.clicks)),
-                strict=True,
-            )
-        ]
+        cells = []
+        columns = self.positions, self.effects, self.errors, self.impressions, self.clicks
+        for position, effect, error, shown, clicked in zip(*(c.tolist() for c in columns), strict=True):
+            rate = f"{clicked / shown:.3f}" if shown else "-"
+            deviation = "-" if math.isnan(error) else f"{error:.3f}"
+            cells.append([str(position), f"{shown:,.6g}", rate, f"{effect:.3f}", deviation, f"{math.exp(-effect):.3f}"])
+        return cells
 
 
 def find_positions(
@@ -206,8 +199,7 @@ class PositionSteps(NamedTuple):
 
     def effects(self, steps: Array) -> Array:
         """Return the effect of each position."""
-        found: Array = self.given + self.design @ steps
-        return found
+        return np.asarray(self.given + self.design @ steps)
 
     @classmethod
     def known(cls, effects: Array) -> PositionSteps:
@@ -287,11 +279,8 @@ class Moves:
                 self.starts, self.places, weights, self.clicks, np.exp(-effects), design, expected, second
             )
             value += float(self.clicked @ effects) - known + 0.5 * float(found @ steps.penalty @ found)
-            return Point(
-                value,
-                design.T @ (self.clicked - expected) + steps.penalty @ found,
-                design.T @ (expected[:, None] * design) - second + steps.penalty,
-            )
+            gradient = design.T @ (self.clicked - expected) + steps.penalty @ found
+            return Point(value, gradient, design.T @ (expected[:, None] * design) - second + steps.penalty)
 
         return minimise_above(loss, steps.start if start is None else start, np.zeros(n_steps))
 
@@ -317,15 +306,9 @@ class Moves:
 
 @compiled
 def divide_clicks(
-    starts: Array,
-    places: Array,
-    weights: Array,
-    clicks: Array,
-    looks: Array,
-    design: Array,
-    expected: Array,
+    starts: Array, places: Array, weights: Array, clicks: Array, looks: Array, design: Array, expected: Array,
     second: Array,
-) -> float:
+) -> float:  # fmt: skip
     """Add the clicks that each position may expect, and the squares of how documents' own shares go with the steps.
 
     Return the sum of log-totals.
@@ -412,18 +395,9 @@ def walk_queries(
 
 @compiled
 def walk_documents(
-    starts: Array,
-    looks: Array,
-    shown: Array,
-    clicks: Array,
-    query_cell: Array,
-    query_shown: Array,
-    query_clicks: Array,
-    share: float,
-    before: Array,
-    stay: Array,
-    there: Array,
-) -> None:
+    starts: Array, looks: Array, shown: Array, clicks: Array, query_cell: Array, query_shown: Array,
+    query_clicks: Array, share: float, before: Array, stay: Array, there: Array,
+) -> None:  # fmt: skip
     """Write who is still there before each position of a document, for clicks on the other documents of its query."""
     for document in range(starts.size - 1):
         own = 1.0  # over what the whole query says, by the positions where this document stood itself
