@@ -282,10 +282,7 @@ def check_baseline(baseline: Any) -> None:
 def check_fitted(model: Ranker) -> None:
     """Refuse a ranker that has learned nothing yet."""
     if not model.__sklearn_is_fitted__():
-        raise DataError(
-            f"baseline: this {type(model).__name__} is not fitted, so it ranks nothing yet: fit it first, or read "
-            "it with rr.load"
-        )
+        raise DataError(f"baseline: this {type(model).__name__} is not fitted: fit it first, or read it with rr.load")
 
 
 def check_scores(scores: Any, n_rows: int) -> Array:
@@ -298,7 +295,7 @@ def check_scores(scores: Any, n_rows: int) -> Array:
     try:
         found = column.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError("baseline: a score of each row must be a number: got other values") from None
+        raise DataError("baseline: scores must be numbers, one per row: got other values") from None
     if not np.isfinite(found).all():
         row = int((~np.isfinite(found)).argmax())
         raise DataError(f"the baseline scores must be finite numbers: got {found[row]} at row {row}")
@@ -312,13 +309,13 @@ def places_in(model: Ranker, names: Sequence[str] | None, categories: Mapping[st
     missing = [] if names is None or not model.has_names_ else [name for name in own if name not in names]
     if missing:
         raise DataError(
-            f"baseline: this {kind} reads {listed(missing)}, which the data lacks (it has "
-            f"{listed(list(names or ()))}); give the data those features, or a model that was trained on its own"
+            f"baseline: this {kind} needs {listed(missing)}, which the data lacks (it has "
+            f"{listed(list(names or ()))}); add these features to the data, or name a model trained on its features"
         )
     others = [name for name, kinds in model.categories_.items() if categories.get(name) != kinds]
     if others:
         raise DataError(
-            f"baseline: this {kind} knows other categories of {listed(others)} than the data has: train it on this data"
+            f"baseline: this {kind} has different categories of {listed(others)} from the data: train it on this data"
         )
     if names is None or not model.has_names_:
         return list(range(len(own)))

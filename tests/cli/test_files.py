@@ -44,7 +44,7 @@ def test_data_on_stdout_sends_the_report_to_stderr(run, folder):
 
 def test_convert_takes_named_columns_and_says_what_is_left_out(run, folder):
     done = run("convert", "train.csv", "out.txt", "--qid", "query", "--features", "pagerank, clicks")
-    assert done.out == "out.txt: 96 rows, csv to letor; not carried: feature names\n"
+    assert done.out == "out.txt: 96 rows, csv to letor; not stored: feature names\n"
     assert read_any("out.txt").X.shape == (96, 2)
     payload = json.loads(run("convert", "test.txt", "out.qrels", "--json").out)
     assert payload == {"rows": 96, "from": "letor", "to": "qrels", "left_out": 0, "note": "features"}

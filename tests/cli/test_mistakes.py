@@ -13,7 +13,7 @@ MISTAKES = [
     ("make-data - --folds 3", "--folds and --texts write a folder: got -"),
     ("make-data o.txt --queries 99999999999999999999", "n_queries must be "),
     ("demo --queries 9", "--queries must be at least 10, two per test fold: got 9"),
-    ("convert parts out.csv", "parts names several files, which only logs of a search engine may do: add"),
+    ("convert parts out.csv", "parts names several files, supported only for logs of a search engine: add"),
     ("convert test.txt out.csv --qid q", "test.txt: only tables have named columns (qid): this is letor"),
     ("convert test.txt out.run", "test.txt: a run needs scores, and letor files have none; rank the documents first"),
     ("convert test.txt out.csv --from csv", "test.txt"),

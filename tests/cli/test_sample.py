@@ -27,7 +27,7 @@ def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, sampler,
     done = run("sample", "train.txt", "--sampler", sampler, *ALL, "-o", name)
     expected = chosen_by_ssar(read_any("train.txt"), **options)
     assert labels_in(name) == expected
-    assert re.match(f"{name}: {len(expected)} labels, .*stopped by itself", done.out)
+    assert re.match(f"{name}: {len(expected)} labels, .*the sampler has stopped", done.out)
 
 
 def test_bins_and_scale_can_be_chosen(run, folder):

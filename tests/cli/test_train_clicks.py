@@ -56,7 +56,7 @@ def said(result):
 def test_clicks_are_recognised_and_what_was_found_is_said(pool, synthetic, tmp_path):
     result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--baseline", "bm25_title")
     assert result.exit_code == 0, result.output
-    assert all(text in result.output for text in ("12,000 impressions", "method chosen: ", "estimated from"))
+    assert all(text in result.output for text in ("12,000 impressions", "selected method: ", "estimated from"))
     ranker = rr.load(tmp_path / "m.rulerank")
     assert ranker.positions().effects[-1] > 0
     baseline = rr.evaluate(synthetic, synthetic.X[:, 0]).means["NDCG@10"]
@@ -114,7 +114,7 @@ def test_a_model_that_does_not_go_with_the_clicks_is_said(pool, synthetic, tmp_p
     assert "now.rulerank: there is no such file" in said(call(pool, "-o", out, "--baseline", now))
     rr.QueryIntercepts().fit(replace(synthetic, feature_names=("a", "b", "c"))).save(now)
     result = call(pool, "-o", out, "--baseline", now)
-    assert "this QueryIntercepts reads a, b, c, which the data lacks" in said(result)
+    assert "this QueryIntercepts needs a, b, c, which the data lacks" in said(result)
     assert not out.exists()
 
 
@@ -122,7 +122,7 @@ def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels,
     both, clicks, steps = (tmp_path / f"{name}.rulerank" for name in ("both", "clicks", "steps"))
     result = call(pool, "--labels", labels, "--baseline", "bm25_body", "-o", both)
     assert result.exit_code == 0, result.output
-    assert "\nLabels start from the model of the clicks: the clicks' model has " in result.stdout
+    assert "\nLabels refine the click model: the click model orders " in result.stdout
     # the same as in two steps over the documents that were shown
     assert call(pool, "--baseline", "bm25_body", "-o", clicks).exit_code == 0
     seen = rr.read_table(pool)

@@ -46,7 +46,7 @@ def test_few_labels_start_from_the_baseline_and_what_can_be_said_is_said(run, fo
     done = run(*FEW, "--baseline", "bm25_body")
     assert "Anchored: baseline bm25_body\n" in done.out
     assert re.search(r"\(bm25_body\); 10 labels of \d+ quer\w+; the top 3 changes in \d+ %", done.out)
-    assert "more labels could add at least about" in done.out
+    assert "more labels could raise DCG@10 by" in done.out
     found = json.loads(run(*FEW, "--baseline", "clicks", "--json").out)
     assert found["method"] == "Anchored"
     assert found["few_labels"].items() >= {"baseline": "clicks", "labels": 10}.items()
@@ -62,7 +62,7 @@ def test_a_feature_whose_name_says_so_is_the_baseline_and_that_is_said(run, fold
 
 def test_a_model_with_a_third_of_its_documents_level_says_so(run, folder):
     words = [*FEW, "--method", "GlobalRules", "--features", "bm25_body,bm25_title"]
-    level = r"\d+ % of the documents are level with another: chance puts them in order\.\n"
+    level = r"\d+ % of the documents are tied with another: their order is arbitrary\.\n"
     assert re.search(f"warning: {level}", run(*words).err)
     done = run(*words, "--baseline", "bm25_body")
     assert "(bm25_body); 10 labels of " in done.out  # it is compared with, and not started from

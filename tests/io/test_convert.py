@@ -87,7 +87,7 @@ def test_qrels_say_what_they_do_not_carry():
     content, done = through(b"2 qid:1 1:0.5 # d rest\n? qid:1 1:0.5 # e\n", "letor", "qrels")
     assert content == b"1 0 d 2\n"
     assert done == Conversion(1, 1, "features, comments")
-    assert str(done) == "1 row, letor to qrels; 1 row without a grade left out; not carried: features, comments"
+    assert str(done) == "1 row, letor to qrels; 1 row without a grade left out; not stored: features, comments"
 
 
 def test_quepid_keeps_documents_without_a_grade():
@@ -196,7 +196,7 @@ def test_a_frame_with_scores_becomes_a_run():
     out = io.BytesIO()
     done = convert(frame, out, target_format="run", qid="q")
     assert out.getvalue() == b"1 Q0 a 2 0.5 rulerank\n1 Q0 b 1 2.0 rulerank\n"
-    assert str(done) == "2 rows, a data frame to run; not carried: x"
+    assert str(done) == "2 rows, a data frame to run; not stored: x"
     with pytest.raises(DataError, match=r"^a run needs a column 'score'; the columns are q, docid$"):
         convert(frame.drop("score", "x"), out, target_format="run", qid="q")
 

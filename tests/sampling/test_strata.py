@@ -92,7 +92,7 @@ def test_the_baseline_ranking_may_be_a_score_of_each_row(data):
     ("scores", "message"),
     [
         ([1.0], "baseline must have one entry per row"),
-        (["x"] * 400, "baseline: a score of each row must be a number: got other values"),
+        (["x"] * 400, "baseline: scores must be numbers, one per row: got other values"),
         ([float("nan")] * 400, "the baseline scores must be finite numbers: got nan at row 0"),
     ],
 )

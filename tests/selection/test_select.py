@@ -75,8 +75,8 @@ def test_methods_are_compared_by_cross_validation_by_query_and_the_reason_names_
         found.reason
         == found.to_dict()["reason"]
         == (
-            f"{first.about}: NDCG@10 {first.mean:.4f} on 40 held-out queries, {second.about} {second.mean:.4f} "
-            f"({second.behind:.4f} ± {second.behind_error:.4f} behind)"
+            f"{first.about}: NDCG@10 {first.mean:.4f} on 40 held-out queries; {second.about}: {second.mean:.4f} "
+            f"(lower by {second.behind:.4f} ± {second.behind_error:.4f})"
         )
     )
     assert [row["about"] for row in found.to_dict()["table"]] == [first.about, second.about]
@@ -101,14 +101,14 @@ def test_z_scores_are_taken_only_if_held_out_queries_gain_by_more_than_one_stand
         gain = scaled - raw
         clear = gain.mean() > gain.std(ddof=1) / np.sqrt(60)
         assert found.table[0].about == ("scaled" if clear else "raw")
-        scales = ("z-scores by query", "values as they are")
+        scales = ("z-scores by query", "raw values")
         distance = f"{abs(gain.mean()):.4f} ± {gain.std(ddof=1) / np.sqrt(60):.4f}"
-        other = f"{raw.mean():.4f} ({distance} behind)"
+        other = f"{raw.mean():.4f} (lower by {distance})"
         if not clear:
             scales = scales[::-1]
-            ahead = f"{distance} ahead, not more than a standard error"
-            other = f"{scaled.mean():.4f} ({ahead if gain.mean() > 0 else f'{distance} behind'})"
-        assert found.reason.endswith(f" on 60 held-out queries\nscale: {scales[0]}, on {scales[1]} {other}")
+            ahead = f"higher by {distance}, not more than a standard error"
+            other = f"{scaled.mean():.4f} ({ahead if gain.mean() > 0 else f'lower by {distance}'})"
+        assert found.reason.endswith(f" on 60 held-out queries\nscale: {scales[0]}; {scales[1]}: {other}")
         taken.add((clear, bool(gain.mean() > 0)))
     assert taken == {(True, True), (False, True), (False, False)}
 
@@ -172,7 +172,7 @@ def test_many_queries_are_held_out_only_until_there_are_enough(monkeypatch):
 def test_few_labels_or_queries_take_the_simplest(data):
     found = select(data, BOTH)
     assert (found.method, found.n_queries, found.table) == ("QI", 0, ())
-    assert found.reason.endswith("are too few to choose by (from 500 of 15)")
+    assert found.reason.endswith("are too few to choose by cross-validation (from 500 of 15)")
     assert found.reason in repr(found)
     assert select(data, {"rules": RULES}).reason == "rules: the only one to choose from"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    source: Annotated[str, cli.argument("POOL", "Documents to rank with both.")],
+    source: Annotated[str, cli.argument("POOL", "Documents to rank with the model and the baseline.")],
     model: Annotated[str, cli.argument("MODEL", "Model file from `rulerank train`.")],
     labels: Annotated[str | None, cli.option("FILE", "Label store or file to compare by.")] = None,
     baseline: cli.BaselineOption = None,

@@ -58,7 +58,7 @@ def convert(
         if is_many(source):
             if source_format != "logs":
                 raise DataError(
-                    f"{source} names several files, which only logs of a search engine may do: add --from logs"
+                    f"{source} names several files, supported only for logs of a search engine: add --from logs"
                 )
             data, found = read_logs(document_files(source), key=docid or "id"), "logs"
         else:

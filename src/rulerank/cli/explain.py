@@ -19,7 +19,7 @@ TEXTS = (".txt", ".md", ".html", ".json")
 
 def explain(
     source: Annotated[str, argument("DATA", "Documents in any format, - for stdin.")],
-    model: Annotated[str, argument("MODEL", "A model file that `rulerank train` wrote.")],
+    model: Annotated[str, argument("MODEL", "Model file from `rulerank train`.")],
     query: Annotated[str | None, option("ID", "Explain the ranking of this query.")] = None,
     doc: Annotated[str | None, option("ID", "Explain this document; without ids its row, from 1.")] = None,
     versus: Annotated[str | None, option("ID", "Compare it with this one.")] = None,

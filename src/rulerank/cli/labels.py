@@ -27,17 +27,17 @@ def labels(
     ] = None,
     take: Annotated[str | None, option("FILE", "Import labels from a file.", "--import")] = None,
     rater: Annotated[str | None, option("NAME", "Rater of the imported labels.")] = None,
-    kind: Annotated[str | None, option("KIND", "That rater is a person, llm, clicks, project or other.")] = None,
-    disputes: Annotated[bool, flag("List documents that raters disagree on, the largest first.", "--disputes")] = False,
-    agreement: Annotated[bool, flag("Print how well raters agree, with intervals.", "--agreement")] = False,
+    kind: Annotated[str | None, option("KIND", "Kind of that rater: person, llm, clicks, project or other.")] = None,
+    disputes: Annotated[bool, flag("List disagreements of raters, the largest first.", "--disputes")] = False,
+    agreement: Annotated[bool, flag("Print the agreement of raters, with intervals.", "--agreement")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Summarise, export or import the labels of a store.
 
     If several raters judged a document, its grade is the median, unless --combine or the admin page selects another
-    rule; the admin's decisions come first. Labels imported with --kind llm, clicks, project or other are from non-human
-    raters: training uses them only with `rulerank train --raters NAME`, with separate intercepts. Imports csv, tsv,
-    qrels and Quepid's csv.
+    rule; the admin's decisions override it. Labels imported with --kind llm, clicks, project or other are from
+    non-human raters: training uses them only with `rulerank train --raters NAME`, with separate intercepts. Imports
+    csv, tsv, qrels and Quepid's csv.
 
     Example:
         # how well the raters agree

@@ -35,10 +35,10 @@ def sample(
 
     Samples documents from the whole baseline ranking, one query after the other in random order. 100 labels, ten
     documents each for ten queries, are a good start. Grade them on the page (`rulerank judge`) or in the output file,
-    then train with `rulerank train --labels`. With --own-grades the file has the grades, so you can try everything
-    without raters.
+    then train with `rulerank train --labels`. With --own-grades, the grades of POOL are
+    the labels, which simulates raters.
 
-    --sampler ssar chooses the document that the labels so far cover least, needs no baseline, and stops by itself;
+    --sampler ssar chooses the document that the labels so far cover least, needs no baseline, and decides when to stop;
     ssar:partitions=5 is SSARP. For a list of several, each chosen document is given the most common grade so far, so
     that the list stays diverse.
 
@@ -132,5 +132,5 @@ def sentence(chosen: Sample, pool: Pool, before: dict[int, int], out: str, sampl
         return f"{where}{labels}{more}"
     share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
     if chosen.stop == "natural":
-        return f"{where}{share}; stopped by itself: the labels cover all other documents"
+        return f"{where}{share}; the sampler has stopped: the labels cover all other documents"
     return f"{where}{share} ({chosen.closeness:.0%} of the way to the stopping point)"

@@ -68,7 +68,9 @@ def train(
     ] = None,
     unjudged: Annotated[
         str | None,
-        option("0|skip", "Unjudged documents: not relevant (0) or left out (skip).  [default: as the data records]"),
+        option(
+            "0|skip", "Unjudged documents: not relevant (0) or left out (skip).  [default: as recorded in the data]"
+        ),
     ] = None,
     qid: Qid = None,
     docid: Docid = None,

@@ -143,7 +143,7 @@ class Conversion:
     """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
 
     >>> print(Conversion(8, 2, "features", source="letor", target="qrels"))
-    8 rows, letor to qrels; 2 rows without a grade left out; not carried: features
+    8 rows, letor to qrels; 2 rows without a grade left out; not stored: features
     """
 
     rows: int
@@ -155,7 +155,7 @@ class Conversion:
     def __str__(self) -> str:
         said = f"{counted(self.rows, 'row')}, " + (f"{self.source} to " if self.source else "as ") + self.target
         said += f"; {counted(self.left_out, 'row')} without a grade left out" if self.left_out else ""
-        return said + (f"; not carried: {self.note}" if self.note else "")
+        return said + (f"; not stored: {self.note}" if self.note else "")
 
 
 class DataFile(NamedTuple):
@@ -223,7 +223,7 @@ def write_any(data: Dataset, target: Source, format: str | None = None) -> Conve
 
     >>> import io
     >>> print(write_any(Dataset([[0.5]], y=[2], qid=["q"], docid=["d"]), io.BytesIO(), "qrels"))
-    1 row, as qrels; not carried: features
+    1 row, as qrels; not stored: features
     """
     format = output_format(target, format)
     return replace(_write(data, target, format), target=format)

@@ -183,7 +183,7 @@ def _lines(
     first = f"Starts from the baseline ranking ({start}); {labels}; {changed}"
     to_gain = facts["still_to_gain"]
     if to_gain is not None:
-        first += f"; more labels could add {gain_in_words(to_gain)}"
+        first += f"; {gain_in_words(to_gain)}"
     lines = [f"{first}."]
     if not facts["learned"]:
         lines.append(
@@ -193,11 +193,11 @@ def _lines(
     if facts["warning"] is not None:
         lines.append(f"{facts['warning']}.")
     if left_out:
-        lines.append(f"Left out: {listed(left_out)}, for categories are no amounts.")
+        lines.append(f"Ignored: {listed(left_out)} (this model does not support categorical features).")
     if took_over is not None:
         reach = f"difference {took_over.low:+.3f} to {took_over.high:+.3f}, 90 % interval"
         lines.append(
-            f"{took_over.a} took over from {took_over.b}: NDCG@10 {took_over.mean_a:.3f} against "
+            f"{took_over.a} replaces {took_over.b}: NDCG@10 {took_over.mean_a:.3f} against "
             f"{took_over.mean_b:.3f} on labels of {took_over.n_queries:,} held-out queries ({reach})."
         )
     if pairs is not None:
@@ -207,9 +207,8 @@ def _lines(
         lines.append("Keep the baseline ranking until you have more labels.")
     elif balanced and to_gain is not None and to_gain < ENOUGH and facts["labels"] >= GOOD_START:
         lines.append(
-            "That may be enough, though the estimate is a low one: check it against the baseline ranking, and use "
-            "it if "
-            "it is not behind."
+            "More labels may not be needed; the estimate is a lower bound. Compare the model with the baseline ranking "
+            "before you use it."
         )
     if facts["tied"] > TIED:
         lines.append(words_for_ties(facts["tied"]))
@@ -228,7 +227,7 @@ def pairs_in_words(found: Comparison) -> str:
     'Pairwise accuracy on held-out labels: new 71 %, baseline 66 % (difference -2 to +12, 90 % interval): no clear ...'
     """
     if found.verdict == "too few":
-        return "Pairs in order on held-out labels: not enough to tell yet"
+        return "Pairwise accuracy on held-out labels: too few labels to compare"
     reach = f"{100 * found.low:+.0f} to {100 * found.high:+.0f}"
     return (
         f"Pairwise accuracy on held-out labels: new {percent(found.mean_a)}, baseline {percent(found.mean_b)} "
@@ -342,16 +341,16 @@ def share_tied(scores: Array, query: Array) -> float:
 
 
 def words_for_ties(share: float) -> str:
-    """Say that a ranking hardly is one.
+    """Return the warning about many ties.
 
     >>> words_for_ties(0.5)
-    '50 % of the documents are level with another: chance puts them in order.'
+    '50 % of the documents are tied with another: their order is arbitrary.'
     """
-    return f"{percent(share)} of the documents are level with another: chance puts them in order."
+    return f"{percent(share)} of the documents are tied with another: their order is arbitrary."
 
 
 def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset) -> None:
-    """Say that a method made for many labels mostly loses against the baseline, and that many documents are level."""
+    """Warn that a method for many labels usually loses against the baseline, and if many documents are tied."""
     share = share_tied(ranker.predict(pool), query_index(pool.qid)[0])
     if share > TIED:
         warnings.warn(words_for_ties(share), stacklevel=3)
@@ -365,7 +364,7 @@ def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset
 
 
 def still_to_gain(ranker: Anchored, learner: PoolLearner, *, seed: int = 0) -> float:
-    """Return the share of DCG@10 that all labels could add to a fitted ranker, "at least about".
+    """Return the share of DCG@10 that all labels could add to a fitted ranker, a lower bound.
 
     Weights are drawn from the posterior. If a draw were the truth, its own ranking would be the best one, and its
     chances of relevance say how much it is better than that of the most likely weights. That is low where the baseline
@@ -406,9 +405,11 @@ def _none(margins: Array, thresholds: Array) -> Array:
 
 
 def gain_in_words(share: float) -> str:
-    """Say it as carefully as it must be said.
+    """Return the estimated gain of more labels in words.
 
     >>> gain_in_words(0.043), gain_in_words(0.004)
-    ('at least about 4 %', 'about nothing')
+    ('more labels could raise DCG@10 by 4 % or more', 'more labels could add almost nothing')
     """
-    return f"at least about {percent(share)}" if share >= 0.005 else "about nothing"
+    if share < 0.005:
+        return "more labels could add almost nothing"
+    return f"more labels could raise DCG@10 by {percent(share)} or more"

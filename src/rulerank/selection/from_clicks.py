@@ -1,6 +1,6 @@
-"""Learn a ranker from clicks, and keep the baseline ranking until clicks of held-out queries support a change.
+"""Train a ranker on clicks, and keep the baseline ranking until clicks of held-out queries support a change.
 
-Clicks and few labels together: clicks first, and labels start from the clicks' model or from the baseline, as both say.
+Clicks and few labels together: clicks first, then labels refine the click model or the baseline.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CHANCE = 5.0  # deviations by which more clicks than looks are no chance
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
 QUERIES = ("held-out query", "held-out queries")
-HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
+HINT = "Held-out clicks are only an indication; `rulerank interleave` tests which ranking users prefer."
 
 
 def select_by_clicks(
@@ -51,8 +51,8 @@ def select_by_clicks(
     """Learn query intercepts from a data set that carries clicks, as `select` does.
 
     ranker: query intercepts as they are set, which are returned whatever clicks say of them; None keeps the baseline
-        ranking unless held-out clicks say, certain to 95 % over queries, that the new one is better.
-    baseline: as `find_baseline` takes it; where it is not known, nothing says that a new ranking is better.
+        ranking unless held-out clicks show, at 95 % over queries, that the new one is better.
+    baseline: as `find_baseline` takes it; without one, the new ranking cannot be compared.
         What was learned is in `learned`, also where the baseline is kept.
 
     >>> import rulerank as rr
@@ -83,7 +83,7 @@ def select_by_clicks(
     table: tuple[Trial, ...] = ()
     if n_clicks.sum() < FEW_CLICKS or ids.size < 2 * N_SPLITS:
         chosen, n_queries = [*candidates][-1], 0
-        why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
+        why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose"
         reason, found = f"{chosen}: {why}", _not_compared(int((n_clicks > 0).sum()))
     else:
         losses, of_baseline = _held_out(
@@ -106,7 +106,7 @@ def select_by_clicks(
         if of_baseline is not None and n_queries >= FEWEST:
             gains = -losses[best], -of_baseline
             found = compare_gains("log-likelihood", ("new", "baseline"), *gains, least=FEWEST, level=LEAVE)
-        why = f"{chosen}: loss {table[0].mean:.4f} a query on {counted(n_queries, *QUERIES)}{other}; {clicks}"
+        why = f"{chosen}: loss {table[0].mean:.4f} per query on {counted(n_queries, *QUERIES)}{other}; {clicks}"
         reason = why
     new = copy(candidates[chosen]).fit(data, propensities=propensities)
     better = found.verdict == "better"
@@ -115,7 +115,7 @@ def select_by_clicks(
         reason = f"the baseline ranking is kept; {why}"
     n_impressions = int(n_shown.sum())
     about = None if start is None else str(start)
-    lines = [f"method chosen: {reason}", repr(new.positions()), clicks_in_words(found, about, n_impressions), HINT]
+    lines = [f"selected method: {reason}", repr(new.positions()), clicks_in_words(found, about, n_impressions), HINT]
     compared = not math.isnan(found.difference)
     facts = new.positions().to_dict() | {
         "reason": reason,
@@ -144,24 +144,24 @@ def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int)
     """Say whether held-out clicks support a change from the baseline ranking, by its name; None: it is not known."""
     seen = f"{counted(n_impressions, 'impression')}, with clicks in {counted(found.n_queries, *QUERIES)},"
     if baseline is None:
-        return "The baseline ranking is not known, so nothing says that the new one is better: name it (--baseline)."
+        return "The baseline ranking is unknown, so the new one cannot be compared with it: name it with --baseline."
     if math.isnan(found.difference):
-        return f"{seen} are too few to compare a new ranking with the baseline's ({baseline}): keep the baseline's."
+        return f"{seen} are too few to compare the new ranking with the baseline ({baseline}): the baseline is kept."
     if found.verdict == "better":
-        figures = f"log-likelihood {found.difference:+.4f} a query, at least {found.low:+.4f} (certain to 95 %)"
-        return f"{seen} say that it is better than the baseline ranking ({baseline}): {figures}."
-    return f"{seen} do not say that a new ranking is better than the baseline's ({baseline}): keep the baseline's."
+        figures = f"log-likelihood {found.difference:+.4f} per query, at least {found.low:+.4f} (95 % bound)"
+        return f"{seen} show that it is better than the baseline ranking ({baseline}): {figures}."
+    return f"{seen} do not show that the new ranking is better than the baseline ({baseline}): the baseline is kept."
 
 
 def _candidates(ranker: QueryIntercepts | None, start: Baseline | None) -> dict[str, QueryIntercepts]:
-    """Return what to try, by a name for people: the ranker, or intercepts and a baseline with a little of the rest."""
+    """Return the candidates by display name: the ranker, or QueryIntercepts with two regularisations."""
     usual = ranker or QueryIntercepts(**CLICK_PARAMS)
     usual.check_parameters()
-    found = {f"intercepts, l2 {usual.l2:g}": usual}
+    found = {f"QueryIntercepts, l2 {usual.l2:g}": usual}
     if ranker is None and isinstance(start, FeatureBaseline):
         near = QueryIntercepts(**CLICK_PARAMS | {"l2": HARD})
         near._free_column = start.column
-        found = {"the baseline ranking and a little of the rest": near} | found
+        found = {"baseline ranking, other features strongly regularised": near} | found
     return found
 
 
@@ -170,10 +170,7 @@ def _baseline_scores(start: Baseline, data: Dataset, queries: Array, documents: 
     scores = scores_once(start.scores, data, documents)
     first = scores[np.unique(queries, return_index=True)[1]]
     if (scores == first[queries]).all():
-        raise DataError(
-            f"the baseline ranking ({start}) is the same for all documents of every query, so it ranks nothing: "
-            f"name another"
-        )
+        raise DataError(f"the baseline ranking ({start}) is constant within every query: name another")
     return scores
 
 
@@ -255,12 +252,10 @@ def select_by_clicks_and_labels(
 ) -> Selection:
     """Learn from clicks, and from there on from the labelled rows of a pool (the others have grade -1).
 
-    Labels start from the model of the clicks if the clicks say that it is better than the baseline ranking, and from
-    the baseline's
-    if they do not; but where the labels, of which neither has seen any, say which is better, that one is the start.
+    Labels refine the click model if the clicks show that it is better than the baseline ranking, and otherwise the
+    baseline ranking. If the labels, which neither was trained on, show which is better, they refine that one.
 
-    baseline: a feature or a fitted ranker; where it is not known, there is nothing to keep. One that learned from these
-        labels looks better on them than it is.
+    baseline: a feature or a fitted ranker. One that was trained on these labels looks better on them than it is.
     ranker: what learns from the labels; by default as in `select_from_baseline`.
     exportable: labels start from the baseline, for what starts from another model's scores cannot be exported.
 
@@ -300,15 +295,15 @@ def select_by_clicks_and_labels(
 
 
 def _about_the_start(from_clicks: bool, pairs: Comparison | None) -> str:
-    """Say where labels start from, and why."""
-    start = "the model of the clicks" if from_clicks else "the baseline ranking"
+    """Return which ranking the labels refine, and why."""
+    start = "the click model" if from_clicks else "the baseline ranking"
     if pairs is None:
-        return f"Labels start from {start}."
+        return f"Labels refine {start}."
     if pairs.verdict == "too few":
-        return f"Labels start from {start}; they are too few to compare the clicks' model with the baseline ranking."
+        return f"Labels refine {start}; they are too few to compare the click model with the baseline ranking."
     labels = f"{counted(pairs.n_trials, 'pair')} of {counted(pairs.n_queries, 'query', 'queries')}"
     return (
-        f"Labels start from {start}: the clicks' model has {percent(pairs.mean_a)} of {labels} in order, "
+        f"Labels refine {start}: the click model orders {percent(pairs.mean_a)} of {labels} correctly, "
         f"the baseline ranking {percent(pairs.mean_b)}: {PAIRS[pairs.verdict][1]}."
     )
 

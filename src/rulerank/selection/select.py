@@ -66,7 +66,7 @@ class Trial:
     @property
     def distance(self) -> str:
         """How far it is from the best, in words."""
-        return f"{abs(self.behind):.4f} ± {self.behind_error:.4f} {'behind' if self.behind >= 0 else 'ahead'}"
+        return f"{'lower' if self.behind >= 0 else 'higher'} by {abs(self.behind):.4f} ± {self.behind_error:.4f}"
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -162,8 +162,8 @@ def select(
 ) -> Selection:
     """Try rankers, and fit the best one to all rows.
 
-    Without a ranker, the method is selected: intercepts or fitted rules, on values as they are or z-scored by query
-    (fewer than 500 labels or 15 queries support no more than the first). Models on values as they are can be exported,
+    Without a ranker, the method is selected: QueryIntercepts or FittedRules, on raw values or z-scores by query
+    (fewer than 500 labels or 15 queries support no more than the first). Models on raw values can be exported,
     so z-scores are taken only if held-out queries gain by more than one standard error. A ranker is tried with every
     setting of the grid.
 
@@ -187,8 +187,9 @@ def select(
     >>> found = rr.select(data, rr.GlobalRules(), {"votes": ["evidence", "mean"], "max_size": [1, 2]}, n_splits=3)
     >>> len(found.table), sorted(found.best), type(found.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
-    >>> rr.select(data[:300]).lines()
-    ['intercepts: 300 labels of 10 queries are too few to choose by (from 500 of 15)', 'scale: values as they are']
+    >>> print(rr.select(data[:300]).reason)
+    QueryIntercepts: 300 labels of 10 queries are too few to choose by cross-validation (from 500 of 15)
+    scale: raw values
     """
     _check_data(data, grid)
     scoring = Scoring(str(Measure.parse(measure) if isinstance(measure, str) else measure), convention, ties)
@@ -276,16 +277,16 @@ def check_exportable(ranker: Any) -> None:
 def default_rankers() -> dict[str, Ranker]:
     """Return the methods to choose from; the simpler first: of two that do equally well the earlier wins.
 
-    >>> [*default_rankers()][0], default_rankers()["fitted rules"]
-    ('intercepts', FittedRules())
+    >>> [*default_rankers()][0], default_rankers()["FittedRules"]
+    ('QueryIntercepts', FittedRules())
     """
     from rulerank.rankers.fitted.fitted_rules import FittedRules
 
     return {
-        "intercepts": QueryIntercepts(l2=UNTUNED_L2, missing="mean"),
-        "fitted rules": FittedRules(),
-        "intercepts on z-scores by query": QueryIntercepts(l2=UNTUNED_L2, normalize="zscore", missing="mean"),
-        "fitted rules on z-scores by query": FittedRules(normalize="zscore"),
+        "QueryIntercepts": QueryIntercepts(l2=UNTUNED_L2, missing="mean"),
+        "FittedRules": FittedRules(),
+        "QueryIntercepts on z-scores by query": QueryIntercepts(l2=UNTUNED_L2, normalize="zscore", missing="mean"),
+        "FittedRules on z-scores by query": FittedRules(normalize="zscore"),
     }
 
 
@@ -311,7 +312,7 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
         reason = f"{about}: the only one to choose from"
         if len(rankers) > 1:
             labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
-            reason = f"{about}: {labels} are too few to choose by (from {FEW_LABELS} of {FEW_QUERIES})"
+            reason = f"{about}: {labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
         if len({_scale(_changed(one)) for one in rankers.values()}) > 1:
             reason += f"\nscale: {_scale(_changed(first))}"
         return Selection(fit_ranker(fresh(first), data), (), reason, label)
@@ -349,19 +350,19 @@ def _reason(table: Sequence[Trial], measure: str, n_queries: int) -> str:
     reason = f"{best.about}: {measure} {best.mean:.4f} {held_out}"
     other = next((one for one in table[1:] if one.method != best.method), None)
     if other is not None:
-        reason += f", {other.about} {other.mean:.4f} ({other.distance})"
+        reason += f"; {other.about}: {other.mean:.4f} ({other.distance})"
     scale = _scale(best.params)
     rival = next((one for one in table[1:] if _scale(one.params) != scale), None)
     if rival is None:
         return reason
     why = ", not more than a standard error" if rival.behind < 0 else ""
-    return f"{reason}\nscale: {scale}, on {_scale(rival.params)} {rival.mean:.4f} ({rival.distance}{why})"
+    return f"{reason}\nscale: {scale}; {_scale(rival.params)}: {rival.mean:.4f} ({rival.distance}{why})"
 
 
 def _scale(params: Mapping[str, Any]) -> str:
     """Say on which scale a ranker learns."""
     how = params.get("normalize")
-    return "values as they are" if how is None else f"{'z-scores' if how == 'zscore' else how} by query"
+    return "raw values" if how is None else f"{'z-scores' if how == 'zscore' else how} by query"
 
 
 def _select_settings(
@@ -533,7 +534,7 @@ def compare_fits(
     Return the trials with their figures, the best first (of equals the first); the place of the best among them as they
     were given; and, where there is one part, its fit at the best stage with the scores. Steps are chosen there alone:
     what is chosen on one of several parts is not what the others would choose.
-    prefer_raw: the best is one on values as they are, unless another is ahead by more than one standard error.
+    prefer_raw: the best is one on raw values, unless another is ahead by more than one standard error.
     """
     trials = list(trials)
     query, ids = query_index(tested.qid)

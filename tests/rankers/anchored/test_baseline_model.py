@@ -115,7 +115,7 @@ def test_categories_reach_the_model_by_name():
     swapped = replace(data, X=np.column_stack([X[:, 0], 1 - X[:, 1]]), categories={"genre": kinds[::-1]})
     assert np.array_equal(ranker.predict(swapped), ranker.predict(data))
     assert ranker.coef_[1] == 0
-    with pytest.raises(DataError, match="knows other categories of genre than the data has: train it on this data"):
+    with pytest.raises(DataError, match="has different categories of genre from the data: train it on this data"):
         rr.select(swapped, baseline=model)
 
 
@@ -141,7 +141,7 @@ def test_what_happens_to_the_model_later_changes_nothing_that_was_learned(data, 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (rr.QueryIntercepts(), "baseline: this QueryIntercepts is not fitted, so it ranks nothing yet: fit it first"),
+        (rr.QueryIntercepts(), "baseline: this QueryIntercepts is not fitted: fit it first"),
         (LinearRegression(), r"or a fitted ranker of this library, such as QueryIntercepts: got LinearRegression\(\)"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_model_of_other_features_is_refused(data):
     other = rr.QueryIntercepts(l2=1.0).fit(
         rr.Dataset([[0.0, 1.0], [1.0, 2.0]], [0, 1], [1, 1], None, ("price", "bm25_body"))
     )
-    message = r"baseline: this QueryIntercepts reads price, which the data lacks \(it has bm25_body, "
+    message = r"baseline: this QueryIntercepts needs price, which the data lacks \(it has bm25_body, "
     for learn in (
         lambda: rr.Anchored(baseline=other).fit(data),
         lambda: rr.Anchored(baseline=other).start(data.feature_names),
@@ -184,7 +184,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(data, clicks):
     other = rr.QueryIntercepts(l2=1.0).fit(rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], None, ("price",)))
     for change, message in [
         ({"baseline_model": 7}, "expected a ranker as baseline_model: got int"),
-        ({"baseline_model": other}, "reads price, which the data lacks"),
+        ({"baseline_model": other}, "needs price, which the data lacks"),
         ({"baseline_column": 2}, "expected the baseline ranking among 5 columns, and a sign: got 2 and 1"),
         ({"coef": np.zeros(4)}, r"expected 5 numbers, one per feature: got \(4,\)"),
     ]:

@@ -248,7 +248,7 @@ class AnchoredRanker(Ranker):
 
     def _words_for_categories(self, names: str) -> str:
         return (
-            f"{type(self).__name__} leaves out {names}: categories are no amounts, and few labels say little of each; "
+            f"{type(self).__name__} ignores {names}: few labels are not enough for categorical features; "
             "FittedRules, GlobalRules, StableRules and QueryRules read them"
         )
 
