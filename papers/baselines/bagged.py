@@ -24,7 +24,7 @@ class Bagged(HasParameters, BaseEstimator):
     ----------
     ranker: any ranker; its scores must be on one scale from fit to fit.
     n_bags: how often.
-    seed: another seed deals the queries out differently.
+    seed: random seed of the split into parts.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Bagged(HasParameters, BaseEstimator):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "n_bags": Whole(2, 100, meaning="how often the ranker is fitted"),
-        "seed": Whole(0, meaning="another seed deals the queries out differently"),
+        "seed": Whole(0, meaning="random seed of the split"),
     }
 
     members_: list[Any]

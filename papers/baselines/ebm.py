@@ -23,7 +23,7 @@ class EBM(LibraryRanker):
     ----------
     max_pairs: pairs of features at most.
     n_bags: how many models are averaged.
-    seed: another seed deals the queries out differently.
+    seed: random seed of the split into parts.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     n_jobs: processes; all cores by default.
 
@@ -42,7 +42,7 @@ class EBM(LibraryRanker):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_pairs": Steps(0, meaning="pairs of features at most"),
         "n_bags": Whole(1, 100, meaning="how many models are averaged"),
-        "seed": Whole(0, meaning="another seed deals the queries out differently"),
+        "seed": Whole(0, meaning="random seed of the split"),
     }
 
     model_: Any

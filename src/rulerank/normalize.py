@@ -22,7 +22,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
-NORMALIZE = Word(NORMALIZATIONS, meaning="how features are normalised by query first", none="not at all")
+NORMALIZE = Word(NORMALIZATIONS, meaning="normalisation of features by query", none="no normalisation")
 LISTED = 5  # features named in a message
 
 

@@ -109,9 +109,9 @@ def test_stable_rules_say_which_rules_are_stable(synthetic):
 
 def test_query_rules_say_who_is_heard(synthetic):
     found = rr.QueryRules(n_trusted=3).fit(synthetic).explain(synthetic.X[0])
-    assert found.notes == ("The 3 most trusted of 20 training queries are heard, all alike.",)
+    assert found.notes == ("The 3 most trusted of 20 training queries contribute, with equal weight.",)
     (note,) = rr.QueryRules(literal=True).fit(synthetic).explain(synthetic.X[0]).notes
-    assert " of 20 training queries are heard, each with its own estimate, most of all q" in note
+    assert " of 20 training queries contribute, each with its own estimate, most of all q" in note
     strange = rr.QueryRules(literal=True, discretizer=None).fit([[0], [1], [0]], [0, 1, 1], qid=["a", "a", "b"])
     assert strange.explain([9]).notes == ("No training query knows this document: the rules of all of them vote.",)
 

@@ -150,7 +150,7 @@ def make_discretizer(choice: Any, n_jobs: int | None = None) -> Any:
 DISCRETIZER = Checked(
     make_discretizer,
     f"{', '.join(DISCRETIZERS)}, None for bin numbers, or an object with fit and transform",
-    meaning="how values are put into bins",
+    meaning="how values are binned",
     none="X holds bin numbers from 0",
 )
 

@@ -56,7 +56,7 @@ def named_members(members: Any) -> Members:
 
 @dataclass(eq=False, repr=False)
 class Competence(Ranker):
-    """Combine rankers, or readings of the same rules, by how competent each is for a document or query.
+    """Combine rankers, or metrics of the same rules, by their competence for a document or query.
 
     By default members are scaled (z-scores by query, calibrated on queries they were not fitted to) and mixed by how
     likely each makes the grades. The weights depend on the document's features if that improves held-out queries, and
@@ -68,13 +68,13 @@ class Competence(Ranker):
         (name, ranker) pairs or a dict: anything with fit and predict. They are copied and fitted here, with qid or
         group if their fit takes it.
     centric: weigh members per "document" or, as QC3A does, per "query" (literal only).
-    literal: the paper to the letter, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
+    literal: the method as published, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
         (for most documents of the query) labels a training document, and rules X -> member choose one for each new
         document, whose score it gets.
     scale: "query" puts what the chosen member says on a scale from 0 to 1 by the lowest and highest of its scores in
         the query (literal only): documents for which different members are chosen can then be compared.
     n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
-    seed: another seed deals the queries out differently.
+    seed: random seed of the split into parts.
     ties: of several equally competent members take the "first", or give each a "share" (literal only).
     max_size, min_support, discretizer, mapped: as in GlobalRules; for metrics and for the literal form.
     n_jobs: threads of our own loops; all cores by default. Members bring their own.
@@ -99,13 +99,11 @@ class Competence(Ranker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "members": Checked(
-            named_members, "two or more metric names, or rankers by name", meaning="what is put together"
-        ),
-        "centric": Word(("document", "query"), meaning="what the weights are for, QC3A's the query (literal only)"),
-        "literal": Flag(meaning="the paper to the letter"),
+        "members": Checked(named_members, "two or more metric names, or rankers by name", meaning="rankers to combine"),
+        "centric": Word(("document", "query"), meaning="weights per document, or per query as in QC3A (literal only)"),
+        "literal": Flag(meaning="the method as published"),
         "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
-        "seed": Whole(0, meaning="another one deals the queries out differently"),
+        "seed": Whole(0, meaning="random seed of the split"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
         "scale": Word(("query",), meaning="normalise the chosen member's scores by query", none="as they are"),
         "mapped": Flag(meaning="map signed metrics onto 0 to 1 before they vote"),
@@ -302,7 +300,9 @@ class Competence(Ranker):
             text = ", ".join(f"{name} {share:.0%}" for name, share in shares)
             return (f"Who is competent for documents like this one, by the rules items -> member: {text}.",)
         if self._mixture.coef is None:
-            return ("The members' weights are the same for all documents: nothing tells where one is more competent.",)
+            return (
+                "The members' weights are the same for all documents: no feature shows where one is more competent.",
+            )
         return self._mixture.reasons(X[row].astype(np.float64), self.feature_names_, self.names_)
 
     def _saved_params(self) -> dict[str, Any]:

@@ -434,7 +434,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def explain(
         self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 10
     ) -> Explanation | Versus:
-        """Say why a document has its score, or why it stands above or below another one.
+        """Explain the score of a document, or why it ranks above or below another one.
 
         x: the document's features; or those of all documents of its query, or a Dataset, `row` saying which one is
             meant. A ranker that compares the documents of a query with each other needs all of them.
@@ -527,7 +527,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return what_if(self, collected(x), row, above)
 
     def overview(self, data: Dataset) -> ModelOverview:
-        """Say what the model as a whole does on documents: which features matter, their curves, the strongest rules."""
+        """Describe the model as a whole: which features matter, their curves, the strongest rules."""
         from rulerank.explain import overview_of
 
         return overview_of(self, data)

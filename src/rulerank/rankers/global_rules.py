@@ -26,7 +26,7 @@ class GlobalRules(IncrementalRules):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as the papers have it. Feasible for few features;
+    max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
         else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
@@ -60,7 +60,7 @@ class GlobalRules(IncrementalRules):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "metric": Word(METRICS, meaning='how strong a rule is when votes="mean"'),
-        "votes": Word(tuple(VOTES), meaning="how the rules of a document are put together"),
+        "votes": Word(tuple(VOTES), meaning="how the rules of a document are combined"),
         "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 

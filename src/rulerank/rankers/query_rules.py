@@ -1,4 +1,4 @@
-"""RE-QR: every training query is a function of its own, and the competent ones are heard."""
+"""RE-QR: one function per training query; the competent ones contribute."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is c
 
 @dataclass(eq=False, repr=False)
 class QueryRules(RuleRanker):
-    """Rank documents by the rules of those training queries that are competent (RE-QR).
+    """Rank documents by the rules of the most competent training queries (RE-QR).
 
     By default a query's function is the mean over a document's cells of how far the query's grades there lie above
     its mean grade, mixed with `shrink` rows of what all queries say, and weighed by how well the cell's features tell
@@ -45,11 +45,11 @@ class QueryRules(RuleRanker):
     ----------
     max_size: a rule has at most this many items; None: any number.
     min_support: share of the rows a rule must hold in; one row is always needed.
-    n_trusted: how many queries are heard (all of them if there are fewer).
+    n_trusted: number of training queries that contribute (all if there are fewer).
     shrink: rows' worth of the global rule that are mixed into each query's own.
     judged_rows: queries are judged by at most this many training rows, of queries that do not depend on the order of
         the rows: time then grows with the queries, and no more with rows times queries. All rows are counted.
-    literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
+    literal: the method as published. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
         A document that no query knows is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
     leave_one_out: judge a query's estimate of one of its own documents without that document (literal only); not by
@@ -85,15 +85,15 @@ class QueryRules(RuleRanker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_trusted": Whole(1, meaning="training queries that are heard at most"),
+        "n_trusted": Whole(1, meaning="maximum number of training queries that contribute"),
         "shrink": Number(
             1e-6,
             1e15,
             "rows' worth of the global rule",
-            meaning="rows' worth of the global rule mixed into each query's own",
+            meaning="shrinkage of each query's rules towards the global rule, in rows",
         ),
-        "judged_rows": Whole(1, meaning="training rows at most that queries are judged by: a sample beyond"),
-        "literal": Flag(meaning="the paper to the letter"),
+        "judged_rows": Whole(1, meaning="maximum number of training rows that queries are judged on"),
+        "literal": Flag(meaning="the method as published"),
         "leave_one_out": Flag(
             meaning="judge a query's estimate of its own document without that document (literal only)", none="False"
         ),
@@ -200,14 +200,14 @@ class QueryRules(RuleRanker):
     def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
         queries = counted(self.queries_.size, "training query", "training queries")
         if not self.params_["literal"]:
-            return (f"The {self._trusted().size} most trusted of {queries} are heard, all alike.",)
+            return (f"The {self._trusted().size} most trusted of {queries} contribute, with equal weight.",)
         ranks, weights = (found[0] for found in self._heard(self.known_bins(X[row : row + 1])))
         heard = np.flatnonzero(weights)
         if not heard.size:
             return ("No training query knows this document: the rules of all of them vote.",)
         first = heard[np.argsort(-weights[heard], kind="stable")[:3]]
         said = ", ".join(f"{self.queries_[q]} (weight {weights[q]:.1%}, estimate {ranks[q]:.2f})" for q in first)
-        return (f"{heard.size} of {queries} are heard, each with its own estimate, most of all {said}.",)
+        return (f"{heard.size} of {queries} contribute, each with its own estimate, most of all {said}.",)
 
     def _heard(self, bins: Array) -> tuple[Array, Array]:
         """Return the queries' own estimates and how much each is heard, (n_rows, n_queries) each (literal only)."""

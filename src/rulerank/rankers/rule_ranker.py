@@ -52,7 +52,7 @@ class RuleRanker(Ranker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_size": Whole(1, meaning="maximum number of items in a rule", none="as many as there are features"),
-        "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
+        "min_support": Number(0, 1, "a share of the rows", meaning="minimum share of the rows that a rule covers"),
         "discretizer": DISCRETIZER,
         "drop_weakest": Number(
             0, 1, "a share of the features", meaning="share of features to leave out", none="0.25, or 0 as published"

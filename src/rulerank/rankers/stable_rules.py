@@ -1,4 +1,4 @@
-"""RE-SR: rules count as far as they say the same in every query."""
+"""RE-SR: rules count if they agree over queries."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MEAN = "mean"
 
 @dataclass(eq=False, repr=False)
 class StableRules(IncrementalRules):
-    """Rank documents by the rules that say the same whatever the query (RE-SR).
+    """Rank documents by the rules that agree over queries (RE-SR).
 
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as the papers have it. Feasible for few features;
+    max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
         else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
@@ -36,7 +36,7 @@ class StableRules(IncrementalRules):
         of its confidence overall.
     min_queries: a rule must hold in documents of this many training queries to be called stable; by default 2, and 1
         as the paper has it when literal or stability="mean".
-    literal: the paper to the letter: a rule X -> r is stable when its confidence in every query that holds X is
+    literal: the method as published: a rule X -> r is stable when its confidence in every query that holds X is
         within phi of its confidence overall, and the stable rules vote with their confidence.
     phi: see literal and stability="mean", not used otherwise; by default the paper's 0.1, and 0.05 for "mean".
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
@@ -64,11 +64,13 @@ class StableRules(IncrementalRules):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "stability": Word(("agreement", MEAN), meaning="how far a set of items is trusted"),
+        "stability": Word(("agreement", MEAN), meaning="how the stability of a rule is measured"),
         "min_queries": Whole(
-            1, meaning="training queries that a stable rule must hold in", none="2, or 1 for the readings of the paper"
+            1,
+            meaning="minimum number of training queries that a stable rule covers",
+            none="2, or 1 for the readings of the paper",
         ),
-        "literal": Flag(meaning="the paper to the letter"),
+        "literal": Flag(meaning="the method as published"),
         "phi": Number(
             0,
             1,

@@ -54,8 +54,8 @@ class SSAR(Sampler):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, meaning="items of a rule at most"),
-        "partitions": Whole(1, meaning="groups of features, each of which chooses for itself"),
+        "max_size": Whole(1, meaning="maximum number of items per rule"),
+        "partitions": Whole(1, meaning="number of feature groups that choose separately (SSARP)"),
         "per_query": Flag(meaning="visit the queries in turn"),
         "discretizer": DISCRETIZER,
         "normalize": NORMALIZE,

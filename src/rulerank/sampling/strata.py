@@ -42,10 +42,7 @@ class StratifiedSampler(Sampler):
     [10, 10]
     """
 
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "baseline": BASELINE,
-        "seed": Whole(0, meaning="another seed draws otherwise"),
-    }
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {"baseline": BASELINE, "seed": Whole(0, meaning="random seed")}
 
     def __init__(self, baseline: Any = None, seed: int = 0) -> None:
         self.baseline = baseline

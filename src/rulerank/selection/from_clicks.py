@@ -83,7 +83,7 @@ def select_by_clicks(
     table: tuple[Trial, ...] = ()
     if n_clicks.sum() < FEW_CLICKS or ids.size < 2 * N_SPLITS:
         chosen, n_queries = [*candidates][-1], 0
-        why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose"
+        why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
         reason, found = f"{chosen}: {why}", _not_compared(int((n_clicks > 0).sum()))
     else:
         losses, of_baseline = _held_out(

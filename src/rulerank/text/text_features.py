@@ -93,12 +93,12 @@ class TextFeatures(HasParameters):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "fields": Checked(check_fields, "a list of names, or a dict of kinds by name", none="all, by what they hold"),
         "features": Checked(_check_names, "a list of names of features", none="a short list"),
-        "language": Checked(check_language, "a language", meaning="whose words are stemmed"),
-        "k1": Number(0, 100, meaning="how much further occurrences count"),
-        "b": Number(0, 1, meaning="how much the length counts"),
+        "language": Checked(check_language, "a language", meaning="language of the stemmer"),
+        "k1": Number(0, 100, meaning="BM25 term frequency saturation"),
+        "b": Number(0, 1, meaning="BM25 length normalisation"),
         "weights": Checked(_check_weights, "a dict of numbers by field", none="3 for the title, 1 for the others"),
         "n_jobs": Threads(meaning="number of threads"),
-        "embed": Checked(check_embedder, "an embedder", none="no embedder", meaning="what makes vectors of texts"),
+        "embed": Checked(check_embedder, "an embedder", none="no embedder", meaning="embedder of texts"),
         "candidates": Word(CANDIDATES, meaning="how the candidates of a query are found"),
     }
 

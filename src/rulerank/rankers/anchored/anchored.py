@@ -43,7 +43,7 @@ def share_of_weights(n_labels: int) -> float:
 
 
 class Anchored(AnchoredRanker):
-    """Rank documents by the baseline ranking, corrected by few labels: never far from it without good reason.
+    """Rank documents by the baseline ranking, changed where few labels support it.
 
     The likelihood is that of QueryIntercepts, with one threshold per level and one effect per query that a prior
     holds. A second prior pulls weights and votes towards the baseline ranking instead of towards 0; how strongly is

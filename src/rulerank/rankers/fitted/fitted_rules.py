@@ -65,13 +65,13 @@ class FittedRules(Ranker):
 
     Parameters
     ----------
-    max_pairs: pairs of features that have a table of their own, at most: so many a person can look at; 0: none.
+    max_pairs: maximum number of feature pairs, each with a table; 0: none.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
         labels this is worth much; with very many it can cost a little. A missing value counts as the worst: a document
         without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.
     n_folds: parts of the queries; each is held out once.
-    seed: another seed deals the queries to other folds.
+    seed: random seed of the folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
 
     Attributes
@@ -92,15 +92,15 @@ class FittedRules(Ranker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_pairs": Whole(0, 10_000, meaning="pairs of features with a table of their own at most"),
+        "max_pairs": Whole(0, 10_000, meaning="maximum number of feature pairs"),
         "monotone": Checked(
             check_monotone,
             "1 or -1 by feature name",
             meaning="features whose votes must rise (1) or fall (-1); a missing value is the worst",
-            none="any may do either",
+            none="no constraint",
         ),
-        "n_folds": Whole(2, 100, meaning="parts of the queries, each held out once to tell when to stop"),
-        "seed": Steps(0, most=2**32 - 1, meaning="another seed deals the queries differently"),
+        "n_folds": Whole(2, 100, meaning="number of folds, each held out once for early stopping"),
+        "seed": Steps(0, most=2**32 - 1, meaning="random seed of the folds"),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(
         ("link", "position_shape", "document_spread", "leave_after_click", "max_size")

@@ -164,11 +164,11 @@ class QueryIntercepts(WeightedSum):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "l2": Number(0, meaning="penalty on the squared coefficients"),
-        "max_iter": Steps(1, meaning="Newton steps at most"),
+        "max_iter": Steps(1, meaning="maximum number of Newton steps"),
         "order": Word(("high", "low"), meaning="which level a document is compared with first"),
-        "document_spread": Number(0, meaning="with position: variance of what no feature says of a document"),
+        "document_spread": Number(0, meaning="with position: variance of relevance that no feature explains"),
         "leave_after_click": Number(
-            0, 1, meaning="with position: share of people who leave after a click", none="found from moved documents"
+            0, 1, meaning="with position: share of users who stop after a click", none="estimated"
         ),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape"))
