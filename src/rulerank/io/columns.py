@@ -365,14 +365,16 @@ ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row
 def check_repeats(qid: Array, docid: Array, origin: Origin, keys: Array | None = None) -> None:
     """Refuse a document that appears twice in one query; documents without an id ("") are all different.
 
-    keys: what a document may not appear twice under, such as the query and the rater; by default the query.
+    keys: what a document may not appear twice under, such as the query and the rater; by default, or empty, the query.
 
     >>> check_repeats(np.array(["a", "b", "b", "b"]), np.array(["d", "d", "e", "d"]), Origin())
     Traceback (most recent call last):
     rulerank.errors.DataError: row 3: document 'd' of query 'b' appears twice, first in row 1: ...
     """
     rows = np.flatnonzero(docid != "")
-    twice = first_repeat(list(zip((qid if keys is None else keys)[rows].tolist(), docid[rows].tolist(), strict=True)))
+    twice = first_repeat(
+        list(zip((keys if keys is not None and keys.size else qid)[rows].tolist(), docid[rows].tolist(), strict=True))
+    )
     if twice is not None:
         first, again = rows[[*twice]].tolist()
         what = f"document {str(docid[again])!r:.60} of query {str(qid[again])!r:.60} appears twice"

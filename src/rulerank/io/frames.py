@@ -168,7 +168,7 @@ def _read_delimited(
     if frame is None:
         rows = [cells for _, cells in records(whole, name, separator)]
         frame = pl.DataFrame([pl.Series(column, dtype=pl.String) for column in zip(*rows, strict=True)])
-    frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))  # an empty cell is null
+        frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))  # an empty cell is null, as Polars has it
     header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
     columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
     twice = next((column for column in columns if columns.count(column) > 1), None)
@@ -183,7 +183,8 @@ def _read_delimited(
 
 def _plain_cells(body: str, separator: str) -> pl.DataFrame | None:
     """Let Polars read what every reader reads the same: no quotes, no blank lines, rows of equal length; else None."""
-    if (separator == "," and '"' in body) or re.search(r"\r(?!\n)|\n\r?\n", body):
+    quoted = separator == "," and '"' in body
+    if quoted or "\n\n" in body or ("\r" in body and re.search(r"\r(?!\n)|\n\r\n", body)):
         return None
     frame = pl.read_csv(
         body.encode(), separator=separator, quote_char=None, has_header=False, infer_schema=False,

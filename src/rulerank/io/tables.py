@@ -231,9 +231,8 @@ def _to_dataset(
         kept[rater] = ids(frame[rater], origin)
     impressions = _impressions_of(frame, origin)
     if docids is not None and impressions is None and not repeats:
-        raters = kept[rater] if rater else np.full(len(qids), "", dtype=object)
-        keys = np.array([f"{q}\0{who}" for q, who in zip(qids, raters, strict=True)], dtype=object)
-        check_repeats(qids, docids, origin, keys)
+        pairs = zip(qids, kept[rater], strict=True) if rater else ()
+        check_repeats(qids, docids, origin, np.array([f"{q}\0{who}" for q, who in pairs], dtype=object))
     if docids is not None and not (docids != "").any():
         docids = None
     comment = None
