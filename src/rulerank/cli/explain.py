@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from rulerank.cli.options import AsJson, BaselineOption, Docid, Qid, argument, columns, flag, option
 from rulerank.errors import DataError
@@ -74,7 +74,11 @@ def explain(
     others = [name for name in file.data.feature_names if name not in features]  # the baseline may be one of these
     lift: Lift | None = None
     if ending in PICTURES:
-        draw(ranker, data, out, ending)
+        from rulerank.explain.figures import curves_figure
+        from rulerank.io.files import write_bytes
+        from rulerank.render.figures import figure_bytes
+
+        write_bytes(out, figure_bytes(curves_figure(ranker.curves(data)), ending))
         report({"file": out, "rows": len(data)}, f"{out}: effects of {len(data):,} documents", as_json=as_json)
         return
     if whole and baseline is not None:
@@ -144,16 +148,6 @@ def find(own: Dataset, doc: str) -> int:
     if doc not in names:
         raise DataError(f"no document {doc!r} in query {own.qid[0]}: it has {listed(names)}")
     return names.index(doc)
-
-
-def draw(ranker: Any, data: Dataset, out: str, ending: str) -> None:
-    """Draw what each of the most influential features adds to the score."""
-    from rulerank.explain.figures import curves_figure
-    from rulerank.io.files import write_bytes
-    from rulerank.render.figures import check_matplotlib, figure_bytes
-
-    check_matplotlib()
-    write_bytes(out, figure_bytes(curves_figure(ranker.curves(data)), ending))
 
 
 def write(shown: Shown, ending: str, out: str, lift: Lift | None = None) -> None:

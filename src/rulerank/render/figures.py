@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import io
 import re
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rulerank.errors import DataError, MissingExtraError
+from rulerank.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg", ".pdf")  # of files
 # what our figures draw with, and what stands for it on a page that may be dark
 ON_PAGE = {"#000000": "currentColor", "#30343a": "currentColor", "#e4e6ea": "#9aa0a859"}
 # what a file says about its making is left out
@@ -56,16 +53,6 @@ def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
         text = text.replace(ink, on_page)
     text = FONT.sub(lambda font: f"{font[1]}sans-serif" if font[1] else "font-family: inherit", text)
     return re.sub(r'(?<= d=")[^"]*', lambda path: DIGITS.sub(r"\1", path[0]), text)
-
-
-def check_figure_file(path: str | PathLike[str]) -> Path:
-    """Return where a figure is to be written, or complain before it is drawn."""
-    target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        raise DataError(f"a figure is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}: got {target.name!r}")
-    if target.is_dir() or not target.parent.is_dir():
-        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
-    return target
 
 
 def figure_bytes(figure: Figure, suffix: str, dpi: int = 160) -> bytes:
