@@ -35,7 +35,7 @@ class AdaRank(StagedLinearRanker):
     n_rounds: features taken at most, the same one perhaps several times.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         The sum adds up features as they are, so that without it those with large numbers decide.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes

@@ -32,7 +32,7 @@ class ListNet(StagedLinearRanker):
         the units. A step that would raise the loss is halved, and so are those that follow.
     n_epochs: steps.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes

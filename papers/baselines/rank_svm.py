@@ -111,7 +111,7 @@ class RankSVM(MarginRanker):
     max_iter: rounds of the cutting-plane search at most; some 10 to 100 are enough.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         Weights depend on the units of features, so those of raw features of different sizes are seldom good.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes

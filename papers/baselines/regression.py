@@ -26,7 +26,7 @@ class Regression(LinearRanker):
     l2: adds l2 times the squared weights, each per deviation of its feature, to the sum of squared errors (ridge); it
         means the same whatever the units.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes

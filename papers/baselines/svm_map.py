@@ -25,7 +25,7 @@ class SVMMAP(MarginRanker):
     eps: stop when the objective is surely within this share of its minimum.
     max_iter: rounds of the cutting-plane search at most.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes

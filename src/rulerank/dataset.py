@@ -77,7 +77,7 @@ def check_total(impressions: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Documents of queries: one row per query-document pair, in the order they came.
+    """Documents of queries: one row per query-document pair, in input order.
 
     >>> data = Dataset([[0.5, 2.0], [0.1, float("nan")]], y=[1, 0], qid=["q1", "q1"])
     >>> data
@@ -235,7 +235,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold of a cross-validation as LETOR lays it out."""
+    """One fold of a cross-validation in LETOR's layout."""
 
     name: str
     train: Dataset

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 
 class RulerankError(Exception):
-    """The base of every error this library raises for a user's mistake."""
+    """Base class of all errors that this library raises for invalid input."""
 
 
 class ReadError(RulerankError, ValueError):
-    """A file does not hold what it should.
+    """A file with unexpected content.
 
     >>> print(ReadError("train.txt", 2, "expected 'grade qid:ID feature:value ...', got '0 1:0.5'"))
     train.txt:2: expected 'grade qid:ID feature:value ...', got '0 1:0.5'
@@ -51,7 +51,7 @@ def located(where: str, file: str | None = None, line: int | None = None) -> Ite
 
 
 class ModelFileError(RulerankError, ValueError):
-    """A model file that is damaged, foreign, or of a newer version."""
+    """A model file that is damaged, of another program, or of a newer version."""
 
 
 class OutdatedModelError(ModelFileError):
@@ -59,7 +59,7 @@ class OutdatedModelError(ModelFileError):
 
 
 class TooLargeError(RulerankError, MemoryError):
-    """Work that would take hours or not fit in memory, with its size and what to lower."""
+    """Work that would take hours or exceed the memory; the message has its size and what to lower."""
 
 
 class MissingExtraError(RulerankError, ImportError):
@@ -86,4 +86,4 @@ class EmbeddingError(RulerankError, RuntimeError):
 
 
 class ClusterError(RulerankError, RuntimeError):
-    """A cluster that went away, or lost its workers, in the middle of the work."""
+    """A cluster that disappeared, or lost its workers, during the work."""

@@ -150,7 +150,7 @@ def load_ranker(path: str | os.PathLike[str]) -> Ranker:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a ranker, TextFeatures or a Reranker from a file; what it gives is what the saved one gave, bit for bit.
+    """Load a ranker, TextFeatures or a Reranker from a file; its results are bit-identical to the saved object's.
 
     >>> import tempfile
     >>> import rulerank as rr

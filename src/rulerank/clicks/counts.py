@@ -30,7 +30,7 @@ ABSENT = -1
 class ClickCounts:
     """One row per query, document and position, sorted by them: how often it was shown there, and clicked.
 
-    `read_clicks` makes it, of files or a data frame. The columns of `table`: `query` and `doc` (text; a query is its
+    `read_clicks` creates it from files or a data frame. The columns of `table`: `query` and `doc` (text; a query is its
     id, or what was typed), `position` (from 1, the top), `impressions` (from 1) and `clicks` (from 0 to the
     impressions).
 
@@ -205,20 +205,20 @@ def read_clicks(
     skip_bad: bool = False,
     format: str | None = None,
 ) -> ClickCounts:
-    """Read a click log and add it up: how often each document of a query was shown at each position, and clicked.
+    """Read and aggregate a click log: impressions and clicks of each document of a query by position.
 
     The log is a csv, tsv, jsonl or Parquet file (compressed ones, too), a folder or pattern of them, a data frame, or
-    several. A row is one impression with `clicked` 0 or 1, or a sum with `impressions` and `clicks`. Columns are known
-    by common names (qid, docid, rank, ...), or named here. DuckDB adds the log up: it need not fit in memory.
+    several. A row is one impression with `clicked` 0 or 1, or a sum with `impressions` and `clicks`. Columns are
+    recognised by common names (qid, docid, rank, ...), or named here. DuckDB aggregates it on disk.
 
     Parameters
     ----------
     sources: the log.
-    columns: names of the columns query, doc, position, clicked, impressions or clicks, where they do not tell:
+    columns: names of the columns query, doc, position, clicked, impressions or clicks, if not recognised:
         {"query": "search term", "doc": "sku"}.
-    first_position: what the log calls the position at the top, 1 or 0.
-    skip_bad: leave out rows that cannot be right, with a warning that counts them, instead of an error.
-    format: csv, tsv, jsonl or parquet, where the name does not tell.
+    first_position: number of the top position in the log, 1 or 0.
+    skip_bad: leave out invalid rows, with a warning that counts them, instead of an error.
+    format: csv, tsv, jsonl or parquet; by default from the file name.
 
     >>> import io
     >>> read_clicks(io.StringIO("qid,docid,rank,clicked\\nq1,a,1,1\\nq1,b,2,0\\nq1,a,1,0\\n")).table.rows()

@@ -57,10 +57,9 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     Parameters
     ----------
     a, b: ids of documents, best first.
-    key: what tells this list from others, such as the session and the query; it is taken as it is given, and `key_of`
-        makes one of the two that no other session and query have.
-    top: how long the list is at most.
-    seed: another seed tosses other coins.
+    key: a text that identifies the list, such as session and query; `key_of` makes a unique one of the two.
+    top: maximum length of the list.
+    seed: random seed of the coin flips.
 
     >>> interleave(["d1", "d2", "d3"], ["d3", "d1", "d4"], "session 7|green tent", top=3)
     InterleavedList(docs=('d1', 'd3', 'd4'), teams=('a', 'b', 'b'))

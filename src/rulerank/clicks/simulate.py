@@ -31,11 +31,11 @@ def simulate_clicks(
     who looks at a document clicks on it with the chance noise + (1 - noise) * (2^grade - 1) / (2^highest grade - 1).
 
     scores: how the documents are ranked in production, one per row: what a model predicts, or a feature.
-    n_impressions: documents shown, about: whole lists are.
-    model: "position": position k is looked at with the chance k^-eta, whatever else happens. "cascade": a user goes
-        from k to k + 1 with the chance (k / (k + 1))^eta, and goes away after a click.
+    n_impressions: number of documents shown, rounded to whole lists.
+    model: "position": position k is examined with probability k^-eta, independently of clicks. "cascade": a user goes
+        from k to k + 1 with probability (k / (k + 1))^eta, and stops after a click.
     explore: deviation of the noise that every list adds to the scores, which themselves have deviation 1 by query; 0
-        shows each query always the same list, and then nothing tells positions from documents.
+        always shows the same list for a query, so position effects cannot be identified.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=20, seed=0)

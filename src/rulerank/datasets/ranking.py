@@ -25,7 +25,7 @@ def make_ranking(
     *,
     label_noise: float = 0.7,
 ) -> Dataset:
-    """Make the queries, documents and grades of a small web search.
+    """Generate queries, documents and grades of a small web search.
 
     >>> data = make_ranking(n_queries=50, seed=0)
     >>> data

@@ -108,7 +108,7 @@ class Shop:
 
 
 def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Shop:
-    """Make a small shop: documents with texts, queries, and judgements whose truth is known.
+    """Generate a small shop: products with texts, queries, and judgements with known truth.
 
     >>> shop = make_shop(n_products=500, n_queries=20)
     >>> shop

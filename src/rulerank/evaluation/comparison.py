@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two rankings by one measure: their difference, its interval by query, and what follows from it.
+    """Two rankings by one measure: their difference, its interval by query, and the verdict.
 
     >>> Comparison("NDCG@10", "new", "baseline", 0.52, 0.50, low=0.004, high=0.036, n_queries=80).verdict
     'better'
@@ -184,7 +184,7 @@ def compare_trials(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonTable:
-    """All pairs of rankings by all measures; prints as a table, a star where the corrected p is below alpha."""
+    """All pairs of rankings by all measures; prints as a table, with a star if the corrected p is below alpha."""
 
     pairs: tuple[Comparison, ...]
     results: dict[str, Result]  # by ranking

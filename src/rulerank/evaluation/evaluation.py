@@ -31,7 +31,7 @@ ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """The measures of one ranking, in the mean and query by query."""
+    """The measures of one ranking: means, and values by query."""
 
     measures: tuple[Measure, ...]
     queries: Array  # query ids in order of appearance

@@ -76,7 +76,7 @@ class Point:
 
 @dataclass(frozen=True, repr=False)
 class LabelCurve:
-    """What labels gain over the baseline, for rankers and ways to choose the documents."""
+    """Gains over the baseline by number of labels, for rankers and samplers."""
 
     measure: str
     baseline: str  # as text
@@ -168,10 +168,10 @@ def label_curve(
         name of your own.
     samplers: names among strata, SSAR, SSARP (five partitions), SSAR per query and random; or by a name of your own
         `SSAR`, `StratifiedSampler` or functions of (pool, random generator) that return rows of the pool in the order
-        to label them. Pools are shuffled before a sampler sees them, for in some files the order tells the grade.
+        to label them. Pools are shuffled first, because in some files the order reveals the grades.
     baseline: the ranking that gains are measured from, as `find_baseline` takes it.
-    sizes: the numbers of labels to learn from; by default 20, 50, 100, 200 and 400 as far as the pools reach.
-    n_splits: split number k is drawn by seed + k. Ctrl-C ends it with the splits done so far.
+    sizes: the numbers of labels to learn from; by default 20, 50, 100, 200 and 400, up to the size of the pools.
+    n_splits: number of splits; split k uses seed + k. Ctrl-C returns the splits done so far.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=40, seed=1)

@@ -78,7 +78,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Experiment:
-    """Every system on every fold: scores where it went well, the reason where it did not."""
+    """Every system on every fold: its scores, or why it failed."""
 
     folds: tuple[Fold, ...]
     systems: tuple[System, ...]
@@ -135,10 +135,10 @@ def run_experiment(
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
     systems: names from `SYSTEMS` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
-        Yours are rankers of any library with fit and predict, or runs (`rr.read_run`), which meet the documents by ids.
+        Yours are rankers of any library with fit and predict, or runs (`rr.read_run`), which are joined by ids.
         All known systems by default.
-    out: a directory that keeps finished cells; run again, it takes up where it stopped.
-    measure: what parameters are chosen by.
+    out: a folder for finished cells, so that an interrupted experiment can be resumed.
+    measure: the measure to choose parameters by.
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs
         `if __name__ == "__main__":` around the call, as everything that starts processes does.
 

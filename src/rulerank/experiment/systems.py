@@ -1,7 +1,7 @@
 """The systems that can be compared: a name and what ranks the test documents of a fold.
 
 A system trains on train, chooses on vali and never looks at test grades. Rankings made elsewhere appear beside those
-made here: TREC runs, which meet the documents by ids. A run need not hold every document: those it lacks are not
+made here: TREC runs, which are joined by ids. A run need not hold every document: those it lacks are not
 returned, as in trec_eval, and its documents that the data do not have are left out, as nobody could rank them here.
 """
 

@@ -23,7 +23,7 @@ A_LITTLE = 1e-6  # more than what a weight needs
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of one feature, and the score that it leads to.
+    """A change of one feature, and the resulting score.
 
     >>> print(Change("price", "343", "151 or less", -192.0, 1.7))
     price 151 or less instead of 343 (a move of 192): 1.7000

@@ -34,7 +34,7 @@ ENDS = (0.01, 0.99)  # shares of the values between which a curve is drawn
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """How many documents have which values of a feature: whole numbers."""
+    """Number of documents by value of a feature."""
 
     edges: Array  # float64, of bars that are equally wide; what lies beyond is counted in the outermost
     counts: Array  # int64, of each bar; of kinds: of each kind, and last of those not seen in training
@@ -48,7 +48,7 @@ class ValueCounts:
 
 @dataclass(frozen=True, eq=False)
 class FeatureCurve:
-    """What a feature adds: the vote of the value's bin, plus slope times value, less the mean over the documents.
+    """Contribution of a feature: the vote of the value's bin, plus slope times value, minus the mean over documents.
 
     >>> counts = count_values(np.array([1.0, 2.0]), None)
     >>> curve = FeatureCurve("bm25", np.array([2.0, 5.0]), np.array([-0.5, 0.25, 1.0, 0.0]), counts, mean=0.25)
@@ -110,7 +110,7 @@ class FeatureCurve:
 
 @dataclass(frozen=True, repr=False)
 class FeatureCurves(Shown):
-    """What each feature adds to the score, by its value: the most important features first."""
+    """Contribution of each feature to the score, by value; the most important features first."""
 
     method: str
     curves: tuple[FeatureCurve, ...]

@@ -156,7 +156,7 @@ class FeatureShare:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Shown):
-    """Why a document has its score: score = base + what the features add, exactly."""
+    """Explanation of a score: score = base + contributions of the features, exactly."""
 
     document: str
     method: str
@@ -363,7 +363,7 @@ class FeatureGap:
 
 @dataclass(frozen=True, repr=False)
 class Versus(Shown):
-    """Why one document scores above another. difference = base_difference + what the features add."""
+    """Why one document scores above another: difference = base_difference + differences by feature."""
 
     high: Explanation
     low: Explanation

@@ -44,7 +44,7 @@ class RuleInfluence:
 
 @dataclass(frozen=True, repr=False)
 class ModelOverview(Shown):
-    """What a model does on a data set: which features matter, what they add by their values, the strongest rules."""
+    """A model on a data set: which features matter, their contributions by value, the strongest rules."""
 
     method: str
     n_docs: int

@@ -43,7 +43,7 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Export:
-    """A model as another system takes it."""
+    """A model in the format of another system."""
 
     request: str  # what to do with the document, such as POST /_ltr/...
     document: dict[str, Any] | str | bytes
@@ -70,7 +70,7 @@ class Export:
 
 
 def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_set: str = "rulerank") -> Export:
-    """Return what makes another system score as the ranker does.
+    """Export a ranker to another system, with the same scores.
 
     to: one of `TARGETS`. A search engine must have a feature set (Solr: a feature store) with features of these names,
         which give what the model was trained on: `features` lists them, `notes` says what stands for a missing value

@@ -96,7 +96,7 @@ def fuse(
     weights: ArrayLike | None = None,
     tag: str | None = None,
 ) -> Array | Run:
-    """Put the scores of several rankers together, one score per row, or runs into one run, best first.
+    """Fuse the scores of several rankers into one score per row, or several runs into one run, best first.
 
     scores: (n_rankers, n_rows), the higher the better; NaN where a document is missing from a ranker's list. Or runs,
         which need not hold the same documents and queries.

@@ -71,17 +71,17 @@ class Competence(Ranker):
     literal: the method as published, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
         (for most documents of the query) labels a training document, and rules X -> member choose one for each new
         document, whose score it gets.
-    scale: "query" puts what the chosen member says on a scale from 0 to 1 by the lowest and highest of its scores in
-        the query (literal only): documents for which different members are chosen can then be compared.
+    scale: "query" scales the scores of the chosen member to 0 to 1 within the query (literal only), so that documents
+        with different members can be compared.
     n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
     seed: random seed of the split into parts.
     ties: of several equally competent members take the "first", or give each a "share" (literal only).
     max_size, min_support, discretizer, mapped: as in GlobalRules; for metrics and for the literal form.
-    n_jobs: threads of our own loops; all cores by default. Members bring their own.
+    n_jobs: threads of our own loops; all cores by default. Members use their own setting.
 
     Attributes
     ----------
-    names_: the members' names: the columns of all that follows.
+    names_: the members' names, which are the columns of the attributes below.
     members_: the fitted rankers, in the order of names_; empty for metrics.
     competence_: log-likelihood of the grade of each training document under each member; literal: |score - grade|,
         smaller is better.

@@ -66,12 +66,12 @@ def read_logs(
 ) -> Dataset:
     """Read feature logs of OpenSearch or Elasticsearch (`sltr` with `ext.ltr_log`) or Solr (`[features]`), as JSON.
 
-    A file holds one answer, a list of them, one per line, or what a multi-search returns. The query of each is named by
+    A file has one response, a list, one per line, or the result of a multi-search. The query of each is named by
     a wrapper, `{"query_id": ..., "query": its text, "response": the answer}`, by `ids`, one per answer in order, or by
     the name of a file that holds one answer: `q7.json` is of `q7`.
 
     The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of an answer are
-    equal, as those of a filter are: its order says nothing. A feature without a value is missing;
+    equal, as those of a filter are: its order has no meaning. A feature without a value is missing;
     `missing_as_zero` makes it 0. Texts that come along (`_source`, Solr's stored fields) under a name that `read_table`
     keeps, such as title, text or url, are kept, unless a feature has that name.
 

@@ -140,7 +140,7 @@ def known_format(format: str) -> str:
 
 @dataclass(frozen=True)
 class Conversion:
-    """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
+    """The result of a conversion: rows written, rows left out, and what the format cannot store.
 
     >>> print(Conversion(8, 2, "features", source="letor", target="qrels"))
     8 rows, letor to qrels; 2 rows without a grade left out; not stored: features
@@ -234,7 +234,7 @@ def convert(
 ) -> Conversion:
     """Convert a file to another format; `columns` name those of a source that is a table, as in `read_table`.
 
-    Qrels and Quepid's csv carry grades only, and qrels no rows without a grade. A run carries scores: it becomes a
+    Qrels and Quepid's csv have grades only, and qrels no rows without a grade. A run has scores: it becomes a
     table with a column `score`, and a table with that column becomes a run.
 
     >>> import io

@@ -38,16 +38,16 @@ Problem = tuple[int, int, int, int]  # line, code, start and stop of the text at
 def read_letor(source: Source, *, n_features: int | None = None, repeats: bool = False) -> Dataset:
     """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz.
 
-    - The grade is a whole number, or `?` for a document that nobody has judged (y = -1).
+    - The grade is a whole number, or `?` for a document that is not judged (y = -1).
     - Query and doc ids stay strings. The doc id is the X of '#docid = X rest' or '# X rest', and the rest goes to
       `comment`; a row without one has "" there, and a file without any has None.
     - A feature that a line leaves out is 0; NULL and nan are missing values (NaN). Features may come in any order.
-    - There are as many features as the largest index says, or `n_features`, which must not be less: a test file
+    - The number of features is the largest index, or `n_features` if given, which must not be less: a test file
       may lack the last feature of its training file.
     - Where lines have no qid, the sizes of queries may be in LightGBM's file beside it: train.txt.query.
     - A document that appears twice in one query, by its id, is an error, but with `repeats`, as for labels of several
       raters.
-    - Blank lines, and lines that begin with `#`, are passed over. Anything else is a ReadError with file and line.
+    - Blank lines, and lines that begin with `#`, are ignored. Anything else is a ReadError with file and line.
 
     >>> import io
     >>> data = read_letor(io.StringIO("2 qid:7 1:0.5 3:NULL #docid = d1 inc = 1\\n? qid:7 2:1 # d2"))
@@ -65,7 +65,8 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
 def write_letor(data: Dataset, target: Source) -> None:
     """Write a LETOR file to a path (.gz is compressed), an open file or `-`.
 
-    Every value is written, zeros too, with as few digits as read back to the same float32; a missing one is NULL.
+    Every value is written, including zeros, with the fewest digits that read back to the same float32; a missing one is
+    NULL.
     The format has no place for feature names. Ids are written as text; those that it cannot hold are a DataError.
 
     >>> import io

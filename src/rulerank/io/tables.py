@@ -101,7 +101,7 @@ def read_table(
 def from_frame(
     frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
 ) -> Dataset:
-    """Return the data set a Polars or pandas frame holds, by the rules of `read_table`, and with names as categories.
+    """Return a Polars or pandas frame as a Dataset, by the rules of `read_table`, with names as categories.
 
     A column of text is a category where its texts repeat, and a date where all of them are written as 2026-11-18; a
     file marks such columns (`brand:category`, `added:date`). Dates are days since 1970-01-01.
@@ -149,7 +149,7 @@ def to_frame(data: Dataset) -> pl.DataFrame:
 
 
 def write_table(data: Dataset, target: Source, *, format: str | None = None) -> None:
-    """Write csv, tsv or parquet, as the name ends or as `format` says.
+    """Write csv, tsv or parquet, by the file name or `format`.
 
     >>> import io
     >>> out = io.BytesIO()

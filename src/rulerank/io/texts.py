@@ -73,7 +73,7 @@ class Documents:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Query ids and what people typed; vectors of queries where a file has them.
+    """Query ids and texts; query vectors if the file has them.
 
     >>> Queries(["1", "2"], ["fresh milk", "cheese"])
     Queries(2 queries)
@@ -105,7 +105,7 @@ class Queries:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Documents of queries, such as an engine returned them, with their ranks and scores where these are known.
+    """Documents of queries, such as an engine returned, with ranks and scores if known.
 
     >>> Pairs(["q1", "q1"], ["a", "b"], rank=[1, 2])
     Pairs(2 pairs, with engine_rank)

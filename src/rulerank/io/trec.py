@@ -102,7 +102,7 @@ class Qrels(QueryDocuments):
     """Judged documents of queries; in the order of the file.
 
     A grade below 0 stays as it is: TREC uses -1 and -2 for junk or pages nobody could judge. The measures count
-    it as not relevant, as trec_eval does. It is not `Dataset`'s -1, which means nobody has looked.
+    it as not relevant, as trec_eval does. It differs from -1 in a `Dataset`, which means not judged.
 
     >>> Qrels(["q1", "q1"], ["a", "b"], [2, -2])
     Qrels(2 rows, 1 query)

@@ -107,7 +107,7 @@ def import_labels(
     Rows without a grade are ignored. In a table with a column `rater`, as `export_labels` writes it with per_rater,
     every label keeps its rater, a column `kind` has the kinds of raters, and an empty grade means "cannot be judged".
     kind: the kind of the rater, one of `labels.KINDS`, unless the file has one. Labels of non-human raters are not used
-        unless the admin says so; a warning says so. By default the kind in the store; new raters are human.
+        unless the admin enables them, with a warning. By default the kind in the store; new raters are human.
     """
     named = None if kind is None else check_kind(kind)
     each = read_each(*read_bytes(path), format, rater)

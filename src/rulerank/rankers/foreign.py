@@ -27,14 +27,14 @@ QUERY_ARGUMENTS = ("qid", "group_id", "group")
 class QueryKFold(BaseCrossValidator):
     """Cross-validation that keeps the rows of a query together, for scikit-learn and on its own.
 
-    Every query is tested on exactly once. Parts have equally many queries, give or take one, whatever their sizes:
-    the measures are means over queries. The same seed gives the same parts, whatever the order of a query's rows.
+    Every query is in exactly one test part. Parts have the same number of queries, plus or minus one. The same seed
+    gives the same parts, whatever the order of a query's rows.
 
     Parameters
     ----------
     n_splits: number of parts.
-    shuffle: deal the queries out in random order rather than as they appear.
-    seed: another seed shuffles differently.
+    shuffle: assign the queries in random order instead of their order in the data.
+    seed: random seed of the shuffle.
 
     >>> qid = ["a", "a", "b", "c", "b"]
     >>> for train, test in QueryKFold(n_splits=3, shuffle=False).split(np.zeros((5, 1)), qid=qid):

@@ -38,7 +38,7 @@ def fit_to_labelled(ranker: Ranker, pool: Dataset) -> None:
 
 
 class PoolLearner:
-    """Does once what needs no grades, and then fits to any labelled rows of the pool."""
+    """Prepares a pool once (scales, bins), then fits a ranker to any labelled rows of it."""
 
     def __init__(self, ranker: Ranker, pool: Dataset) -> None:
         self.ranker = ranker

@@ -39,10 +39,10 @@ Plan = tuple[Array, Array, Array, Array, Array, Array, Array, Array]  # a tuple 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contributions:
-    """What scores are made of: where each starts, and what each term adds to it.
+    """Scores as sums: a base value, and the contribution of each term.
 
     A term is a feature, features together (`bm25 & length`: a table of both, or the rules over both) or the baseline
-    ranking. The rows of `values` with their `base` add up to what `predict` returns.
+    ranking. The rows of `values` with their `base` sum to the scores of `predict`.
 
     >>> found = Contributions(np.array([1.0]), np.array([[0.5, 0.25]]), ("bm25", "bm25 & length"), ((0,), (0, 1)))
     >>> found.scores.tolist(), found.by_feature(2).tolist()

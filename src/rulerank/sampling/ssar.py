@@ -28,18 +28,18 @@ class SSAR(Sampler):
     The first is the one whose items, the bins of its features, are the most common in the pool. Then always the one
     for which the labels so far hold the fewest rules: distinct pairs of a grade and at most max_size of its items that
     some labelled document of that grade has. Ties go to the fewest items shared with the labelled documents, then to
-    the most common items, then to the lowest row. It stops by itself when that document is labelled already.
+    the most common items, then to the lowest row. It stops when that document is already labelled.
 
     Parameters
     ----------
-    max_size: most items of a rule.
-    partitions: more than 1 is SSARP: the features are dealt into this many groups, each chooses from no labels on, and
-        a grade that one group asked for serves the others. The paper has 5, of about 12 features each.
+    max_size: maximum number of items in a rule.
+    partitions: more than 1 is SSARP: the features are divided into this many groups, each chooses separately, and a
+        grade that one group asked for counts for all. The paper uses 5 groups of about 12 features.
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
-        far; a query whose choice is labelled already is closed. The first visit takes two documents: one label alone
-        says nothing of an order.
+        far; a query whose choice is labelled already is closed. The first visit takes two documents, since one
+        label alone defines no order.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
-    normalize: "zscore", "minmax" or "rank" put features on one scale by query before they are put into bins.
+    normalize: "zscore", "minmax" or "rank" normalises features by query before binning.
     n_jobs: number of threads; all cores unless given. The choice does not depend on it.
 
     After `select`: `order_`, the rows in the order they were asked for; `grades_`; `n_rules_`, how many rules each had

@@ -22,15 +22,15 @@ class StratifiedSampler(Sampler):
     """Choose which documents to label: queries in random order, in each one document of every stratum of the
     baseline's rank.
 
-    The strata are the places 1, 2, 3, 4-5, 6-7, 8-10, 11-15, 16-20, 21-30 and the rest ("strat10"), the document of
+    The strata are the ranks 1, 2, 3, 4-5, 6-7, 8-10, 11-15, 16-20, 21-30 and the rest ("strat10"), the document of
     each and their order are drawn at random. When every query has had its turn, a second round draws again, and so on
-    until all are labelled: it has no stop of its own. Nothing depends on the grades, so labels may come in any order.
+    until all are labelled: it has no stopping rule. Nothing depends on the grades, so labels may come in any order.
 
     Parameters
     ----------
     baseline: the ranking that users see now: a feature, a sum of features, a fitted ranker, a run, a file of these, or
         a score of each row, the best highest.
-    seed: another seed draws otherwise.
+    seed: random seed.
 
     After `select`: `order_`, the rows in the order they were asked for; `grades_`; `stop_`, "natural" when all are
     labelled, "budget", or "interrupted" when ask raised an error.

@@ -51,7 +51,7 @@ UNTUNED_L2 = 100.0  # of intercepts whose settings are not tuned; with 0, the pa
 
 @dataclass(frozen=True)
 class Trial:
-    """How one setting or method did on queries it was not trained on."""
+    """Results of one setting or method on held-out queries."""
 
     params: dict[str, Any]
     mean: float = math.nan  # over all queries
@@ -85,7 +85,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """The ranker that was selected, fitted; what was tried, the best first; and why, in a line or several."""
+    """The selected ranker, fitted; the candidates, the best first; and the reason, in one or more lines."""
 
     ranker: Any
     table: tuple[Trial, ...]
@@ -169,18 +169,18 @@ def select(
 
     Parameters
     ----------
-    data: documents with grades. Where some have grade -1, labels are few, and they start from `baseline`.
+    data: documents with grades. If some have grade -1, training starts from `baseline` (few labels).
     ranker: one of ours, or any other with fit, predict and scikit-learn's parameters; or several by name, to try each.
     grid: values to try by parameter, by default those of `GRID` that the ranker has.
-    measure: what is compared by.
+    measure: the measure to compare by.
     vali: compare on these queries instead of by cross-validation, and fit to data alone.
-    baseline: the baseline ranking, a feature or a fitted ranker: the ranker moves away from it as far as labels or
-        clicks support it, and the selection says whether it is better.
-    clicks: a data set that carries clicks (`read_clicks(log).join(pool)`), to learn from before the labels of data.
-        Data that carry clicks themselves are learned from by clicks.
-    propensities: of clicks, how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
+    baseline: the baseline ranking, a feature or a fitted ranker: the ranker changes it only if labels or clicks
+        support the change, and the reason states whether it is better.
+    clicks: a data set with clicks (`read_clicks(log).join(pool)`), to train on before the labels of data. If data
+        itself has clicks, they are used for training.
+    propensities: the examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
     exportable: try only models that `export_model` can write for a search engine; other choices are errors.
-    n_splits: parts of the queries that are held out in turn.
+    n_splits: number of folds.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=20)

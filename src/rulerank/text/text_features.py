@@ -77,9 +77,9 @@ class TextFeatures(HasParameters):
 
     fields: names of fields, or a dict of their kinds; None takes all and looks what they hold.
     features: names such as bm25(title), or "all"; None takes a short list that is good on any collection.
-    language: whose words are stemmed; "none" stems nothing.
+    language: language of the stemmer; "none" disables stemming.
     k1, b: of BM25; weights: of fields in bm25(all), 3 for the title and 1 for the others unless given.
-    embed: what makes vectors of texts for meaning(all) and meaning(FIELD): "static", "lsa", "onnx:FOLDER",
+    embed: the embedder for meaning(all) and meaning(FIELD): "static", "lsa", "onnx:FOLDER",
         "sentence-transformers:NAME" or "http://HOST/v1/embeddings#MODEL"; None makes none.
     candidates: "bm25", "dense" (nearest vectors: of meaning(all), else of a field of vectors) or "hybrid" (both, by
         reciprocal rank fusion).

@@ -62,7 +62,7 @@ class Anchored(AnchoredRanker):
         ranking.
     n_jobs: threads of scoring; all cores by default.
 
-    A missing value has a vote of its own. Documents that lack the baseline's feature come behind all others.
+    A missing value has its own vote. Documents without a value of the baseline feature rank last.
 
     Attributes
     ----------

@@ -58,17 +58,17 @@ class FittedRules(Ranker):
 
     score = base + a vote for the bin of each feature + a vote for the bins of a few pairs of features. The votes
     maximise the likelihood of query intercepts (as in `QueryIntercepts`, where a vote is a weight times a value): they
-    begin as a straight line; in each round a small tree moves the votes of the one table that gains most; and it is
-    over when queries that were held out gain no more. Pairs are those on which two halves of the queries agree. Five
-    folds of the queries do this on their own: the model is the mean of their votes, their spread says how sure it is.
-    With fewer than 500 labels or 15 queries only the straight line is fitted.
+    start as linear functions; in each round a small tree changes the votes of the table that gains most; boosting
+    stops early when the held-out loss no longer improves. Pairs are those on which two halves of the queries agree.
+    Five folds of the queries are fitted separately: the model is the mean of their votes, and their spread is its
+    uncertainty. With fewer than 500 labels or 15 queries only the linear part is fitted.
 
     Parameters
     ----------
     max_pairs: maximum number of feature pairs, each with a table; 0: none.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
-        labels this is worth much; with very many it can cost a little. A missing value counts as the worst: a document
+        labels this helps much; with very many it may cost a little. A missing value counts as the worst: a document
         without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.
     n_folds: parts of the queries; each is held out once.
     seed: random seed of the folds.

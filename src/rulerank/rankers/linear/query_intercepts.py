@@ -118,17 +118,18 @@ class QueryIntercepts(WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
-    the highest level first, and with the next lower one as long as it fails. Every query has an intercept of its own
-    for each level, so that only documents of the same query are ever compared. The score of a new document is w.x.
-    A query and level where all pass or all fail say nothing and are left out, and so is a query with a single document.
+    the highest level first, and with the next lower one as long as it fails. Every query has its own intercept
+    for each level, so only documents of the same query are compared. The score of a new document is w.x.
+    A query and level where all pass or all fail carry no information and are left out, and so is a query with a
+    single document.
 
     Parameters
     ----------
     l2: adds l2 / 2 times the squared coefficients, each per deviation of its feature within queries, to the loss: it
         means the same whatever the units. `L2_GRID` lists values worth trying.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
-    max_iter: Newton steps at most; five or ten are enough unless the grades are separable.
+    missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
+    max_iter: maximum number of Newton steps; five or ten are enough unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
     order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
         model of the paper's footnote, which it found worse.
