@@ -172,6 +172,10 @@ def test_features_have_names_that_people_read(tmp_path):
         assert 'title="covered(brand)"' in why.to_html()
         assert "share of query words in brand" in one.release(data, "own").to_html()
         assert "our popularity" in one.overview(data).to_text()
+        reasons = {
+            reason.feature: reason.text for reason in rr.Reranker(one).rank("", data[data.qid == "q1"])[0].reasons
+        }
+        assert reasons["own"].startswith("our popularity ")
     (tmp_path / "wrong.csv").write_text("a,b\nf1,x\n")
     with pytest.raises(rr.errors.ReadError, match=r"wrong\.csv:1: expected the columns feature and name, got a, b"):
         ranker.name_features(tmp_path / "wrong.csv")
