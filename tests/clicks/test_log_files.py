@@ -72,8 +72,8 @@ DAMAGED = {
         ('q,a,1,1\nq,"' + "open " * 40_000, "4: cannot be read as csv: Value with unterminated quote found."),
     ],
     "jsonl": [
-        ('{"query": "q"}\n{"query": \n', "5: expected a JSON object per line: Expecting value"),
-        ('{"query": "q"}\n[1]\n', "5: expected a JSON object per line, got [1]"),
+        ('{"query": "q"}\n{"query": \n', "5: expected one JSON object per line: Expecting value"),
+        ('{"query": "q"}\n[1]\n', "5: expected one JSON object per line, got '[1]'"),
     ],
 }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import itertools
-import json
 import os
 import re
 import tempfile
@@ -23,7 +22,17 @@ import polars as pl
 from rulerank._util.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.columns import is_frame, to_polars
-from rulerank.io.files import GZIP, decoded, file_names, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.files import (
+    GZIP,
+    decoded,
+    file_names,
+    format_suffix,
+    is_model,
+    json_object,
+    note_input,
+    read_bytes,
+    read_parts,
+)
 from rulerank.io.frames import GUARDED_CELL, QUOTE, SEPARATORS, records
 
 ROLES = {  # what a column is, and the names that it is known by
@@ -113,7 +122,7 @@ class Log:
         except self._error as error:
             if file.format == "jsonl":
                 for number, line in enumerate(_lines(file.path), 1):
-                    _json_object(file.name, number, line) if line.strip() else None
+                    json_object(line.decode(errors="replace"), file.name, number) if line.strip() else None
             place, what = _mistake(str(error))
             raise ReadError(file.name, place, f"cannot be read as {file.format}: {what}") from None
 
@@ -309,18 +318,8 @@ def _json_keys(name: str, path: str) -> list[str]:
             what = "expected JSON lines, got a byte order mark before the first: save the file as UTF-8 without one"
             raise ReadError(name, None, what)
         if line.strip():
-            keys |= dict.fromkeys(_json_object(name, number, line))
+            keys |= dict.fromkeys(json_object(line.decode(errors="replace"), name, number))
     return list(keys)
-
-
-def _json_object(name: str, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ReadError(name, number, f"expected a JSON object per line: {error}") from None
-    if not isinstance(found, dict):
-        raise ReadError(name, number, f"expected a JSON object per line, got {line.decode().strip():.60}")
-    return found
 
 
 def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import gzip
 import io
+import json
 import os
 import secrets
 import shutil
@@ -143,6 +144,17 @@ def decoded(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ReadError(name, line, f"expected UTF-8 text, got the byte 0x{content[error.start]:02x}") from None
+
+
+def json_object(text: str, name: str, line: int) -> dict[str, Any]:
+    """Return the object of a line of JSON lines, or name the line that is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(name, line, f"expected one JSON object per line: {error}") from None
+    if not isinstance(value, dict):
+        raise ReadError(name, line, f"expected one JSON object per line, got {text.strip()[:60]!r}")
+    return value
 
 
 def is_model(content: bytes) -> bool:

@@ -5,7 +5,6 @@ All may be jsonl, csv, tsv, Parquet or a data frame; judgements also qrels, pair
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +18,7 @@ from rulerank._util.words import counted, listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import MISSING, first_repeat, is_frame
-from rulerank.io.files import NamedBytes, Origin, decoded, format_suffix, read_bytes
+from rulerank.io.files import NamedBytes, Origin, decoded, format_suffix, json_object, read_bytes
 from rulerank.io.formats import HEAD, sniff
 from rulerank.io.frames import TABLE_FORMATS, either, no_header_hint, read_frame
 from rulerank.io.trec import Qrels, read_qrels, read_run
@@ -295,15 +294,8 @@ def clean(text: str) -> str:
 def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
     rows: dict[int, dict[str, Any]] = {}  # by line
     for line, text in enumerate(decoded(content, name).split("\n"), start=1):
-        if not text.strip():
-            continue
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ReadError(name, line, f"expected one JSON object per line: {error}") from None
-        if not isinstance(value, dict):
-            raise ReadError(name, line, f"expected one JSON object per line, got {text.strip()[:60]!r}")
-        rows[line] = value
+        if text.strip():
+            rows[line] = json_object(text, name, line)
     names = dict.fromkeys(field for row in rows.values() for field in row)
     return {field: [row.get(field) for row in rows.values()] for field in names}, Origin(name, [*rows])
 
