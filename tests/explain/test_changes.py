@@ -58,7 +58,7 @@ def test_moves_are_told_in_the_features_own_units():
     found = ranker.what_if([0.6, 0.5], above=ranker.predict([[0.6, 0.5]])[0])
     change = next(change for change in found if change.feature == "bm25")
     assert (change.now, change.then, change.move) == ("0.6", "0.75 or more", pytest.approx(0.15))
-    assert str(change).startswith("bm25 0.75 or more instead of 0.6 (a move of 0.15): ")
+    assert str(change).startswith("bm25 0.75 or more instead of 0.6 (+0.15): new score ")
     assert ranker.predict([[0.6 + change.move + 1e-6, 0.5]])[0] == pytest.approx(change.score)
     assert ranker.what_if([0.9, 0.5], above=0.0001) == ()  # it scores higher already
 

@@ -127,4 +127,4 @@ def test_linear_rankers_do_not_speak_of_rules():
         assert "rule" not in found.to_text()
         assert "the model sees" not in found.to_text()
     nothing = rr.QueryIntercepts(l2=1.0).fit([[1.0], [1.0]], [0, 1], qid=["a", "a"]).explain([[0.0]])
-    assert nothing.lines()[0].endswith("no feature counts for it, so it gets where every linear score starts.")
+    assert nothing.lines()[0].endswith("no feature counts for it, so it gets the base score (0 for linear models).")

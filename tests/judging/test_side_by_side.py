@@ -78,7 +78,7 @@ def test_of_equal_rankings_one_in_twenty_is_called_better_though_every_compariso
 def test_forty_comparisons_at_most(pool):
     found = compare_pair_grades(graded(pool, 6, 4, MOST - 10))
     assert found.is_over(MOST)
-    won = "the new ranking was preferred in 6 of 10 comparisons"
+    won = "the new ranking was preferred in 6 of 10 decided comparisons"
     assert (
         side_by_side_in_words(found)
         == f"No clear difference after 40 comparisons: {won}, 30 ties (97 % interval 24-90 %)."

@@ -23,13 +23,14 @@ def export(
 ) -> None:
     """Export a model to another system, with the same scores.
 
-    Writes the model and prints how to load it. FittedRules, GlobalRules with lifts and linear models are exported
-    exactly; other models, and those that normalise features by query, are refused with the reason. The system must
-    compute the features that the model was trained on: --json lists them. For categories, sql and python use names,
-    the other targets codes: a note lists them, and --json prints all.
+    Writes the model and prints how to load it. Supports FittedRules, Anchored, GlobalRules with votes=evidence (the
+    default) and linear models, on raw feature values. Other models are refused with the reason. Scores are equal up to
+    the rounding of the target (float32 in some). The system must compute the features that the model was trained on:
+    --json lists them. For categories, sql and python use names, the other targets codes: a note lists them, and --json
+    prints all.
 
     --check reads scores of the system, one JSON object per line, {"features": {"bm25": 1.5}, "score": 0.2}, and prints
-    how far each is from the model's score, and why. Categories may be names or codes.
+    how much each differs from the model's score, and why. Categories may be names or codes.
 
     Example:
         # for the learning-to-rank plugin of OpenSearch

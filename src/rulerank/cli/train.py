@@ -80,9 +80,10 @@ def train(
 ) -> None:
     """Train a ranker and save it to a file.
 
-    Selects the method by cross-validation by query unless --method names one, and prints which and why. Prefers values
-    as they are, whose models can be exported, to z-scores by query unless these are clearly better (--exportable: in
-    any case). With --tune, also tunes the parameters that are not set and prints the results.
+    Selects the method by cross-validation by query unless --method names one, and prints which and why. Prefers
+    models on raw feature values, which can be exported, to models on per-query z-scores unless those are clearly
+    better; --exportable never uses z-scores. With --tune, also tunes the parameters that are not set and prints the
+    results.
 
     Data in a folder (or a pattern such as 'data/*.parquet', in quotes) may be larger than memory; the model is the same
     as from one file. Each file must hold whole queries.

@@ -26,7 +26,7 @@ class Change:
     """A change of one feature, and the resulting score.
 
     >>> print(Change("price", "343", "151 or less", -192.0, 1.7))
-    price 151 or less instead of 343 (a move of 192): 1.7000
+    price 151 or less instead of 343 (-192): new score 1.7000
     """
 
     feature: str
@@ -37,8 +37,8 @@ class Change:
     name: str = ""  # what people call the feature
 
     def __str__(self) -> str:
-        how = "" if math.isnan(self.move) else f" (a move of {decimal(abs(self.move))})"
-        return f"{self.name or self.feature} {self.then} instead of {self.now}{how}: {self.score:.4f}"
+        how = "" if math.isnan(self.move) else f" ({'-' if self.move < 0 else '+'}{decimal(abs(self.move))})"
+        return f"{self.name or self.feature} {self.then} instead of {self.now}{how}: new score {self.score:.4f}"
 
 
 class Lift(NamedTuple):

@@ -79,7 +79,7 @@ def side_by_side_in_words(found: Comparison) -> str:
 
     >>> won = [1] * 11 + [0] * 2
     >>> print(side_by_side_in_words(compare_trials("side-by-side", NAMES, won, 1 - np.array(won), 7, least=5)))
-    Better: the new ranking was preferred in 11 of 13 comparisons, 7 ties (95 % interval 55-98 %).
+    Better: the new ranking was preferred in 11 of 13 decided comparisons, plus 7 ties (95 % interval 55-98 %).
     >>> print(side_by_side_in_words(compare_trials("side-by-side", NAMES, [1, 1, 0], [0, 0, 1], least=5)))
     Too few comparisons yet (2 : 1, 0 ties).
     """
@@ -91,8 +91,8 @@ def side_by_side_in_words(found: Comparison) -> str:
         "unclear": (f"No clear difference {f'after {MOST} comparisons' if found.n_trials >= MOST else 'yet'}", ""),
     }[found.verdict]
     low, high = share_won(found)
-    decided = counted(found.wins + found.losses, "comparison")
-    won = f"the new ranking was preferred in {found.wins} of {decided}, {counted(found.ties, 'tie')}"
+    decided = counted(found.wins + found.losses, "decided comparison")
+    won = f"the new ranking was preferred in {found.wins} of {decided}, plus {counted(found.ties, 'tie')}"
     return f"{begin}: {won} ({percent(found.level)} interval {100 * low:.0f}-{percent(high)}){end}."
 
 

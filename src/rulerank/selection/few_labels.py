@@ -221,7 +221,7 @@ def pairs_verdict(found: Comparison) -> str:
 
 
 def pairs_in_words(found: Comparison) -> str:
-    """Say how many pairs of held-out labels two rankings have in order.
+    """Return the pairwise accuracy of two rankings on held-out labels, as a sentence.
 
     >>> pairs_in_words(Comparison("pairs", "new", "baseline", 0.71, 0.66, -0.02, 0.12, 9, least=LEAST_QUERIES))
     'Pairwise accuracy on held-out labels: new 71 %, baseline 66 % (difference -2 to +12, 90 % interval): no clear ...'

@@ -139,7 +139,7 @@ class Reranker:
     Ranking(b 1.028, a 0.188)
     >>> for reason in found[0].reasons:
     ...     print(reason)
-    +0 where every linear score starts
+    +0 the base score (0 for linear models)
     +0.532 bm25_title 0.8, highest of 2
     +0.496 bm25_body 0.9, highest of 2
     """

@@ -50,7 +50,7 @@ class WeightedSum(Ranker):
         "missing": Word(MISSING, meaning="what to do with NaN: an error, or the mean of the training rows in its place")
     }
 
-    base_text: ClassVar[str] = "where every linear score starts"
+    base_text: ClassVar[str] = "the base score (0 for linear models)"
 
     missing: str
 

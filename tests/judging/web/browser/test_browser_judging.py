@@ -32,7 +32,7 @@ def test_a_whole_run_by_keyboard_ends_with_what_to_do_next(serve, visit, tmp_pat
     while window.page.get_attribute("#judge", "data-state") == "ready":
         window.press(next(keys))
     assert window.text("#done-text").startswith("You have skipped all remaining documents that the sampler suggests")
-    assert "none left for you" in window.text("#progress-text")
+    assert "no documents left for you" in window.text("#progress-text")
     given = [grade for _, _, grade, _ in served.labels()]
     assert given[:9] == [0, 1, 2, 2, 0, 1, 0, None, 2]
     window.shoot("done")

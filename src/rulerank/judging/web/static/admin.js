@@ -52,7 +52,7 @@ byId("settings").addEventListener("submit", (event) => {
     judgements: Number(byId("judgements").value),
     training_raters: raters,
   };
-  sendForm("settings-result", "POST", "/api/settings", values, () => "Saved, for all raters and labels.");
+  sendForm("settings-result", "POST", "/api/settings", values, () => "Settings saved. They apply to all raters and to existing labels.");
 });
 
 async function sendForm(place, method, path, values, done) {

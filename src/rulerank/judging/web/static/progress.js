@@ -8,9 +8,9 @@ function progressParts({ mine, labelled, skipped, pool_size, closeness, stops, d
   const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
   if (skipped) parts.push(`${skipped} skipped`);
   const start = Math.min(GOOD_START, pool_size);
-  if (done) parts.push("none left for you");
-  else if (stops) parts.push(`${Math.floor(100 * closeness)} % of the way`);
-  else if (labelled < start) parts.push(`${start} are a good start`);
+  if (done) parts.push("no documents left for you");
+  else if (stops) parts.push(`${Math.floor(100 * closeness)} % until the sampler stops`);
+  else if (labelled < start) parts.push(`aim for ${start} labels`);
   return { text: parts.join(" · "), value: done ? 1 : stops ? closeness : Math.min(1, labelled / start) };
 }
 
