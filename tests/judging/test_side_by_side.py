@@ -81,7 +81,7 @@ def test_forty_comparisons_at_most(pool):
     won = "the new ranking was preferred in 6 of 10 decided comparisons"
     assert (
         side_by_side_in_words(found)
-        == f"No clear difference after 40 comparisons: {won}, 30 ties (97 % interval 24-90 %)."
+        == f"No clear difference after 40 comparisons: {won}, plus 30 ties (97 % interval 24-90 %)."
     )
     found = compare_pair_grades(graded(pool, 6, 4, 3))
     assert side_by_side_in_words(found) == f"No clear difference yet: {won}, 3 ties (97 % interval 24-90 %)."
