@@ -84,7 +84,7 @@ def test_forty_comparisons_at_most(pool):
         == f"No clear difference after 40 comparisons: {won}, plus 30 ties (97 % interval 24-90 %)."
     )
     found = compare_pair_grades(graded(pool, 6, 4, 3))
-    assert side_by_side_in_words(found) == f"No clear difference yet: {won}, 3 ties (97 % interval 24-90 %)."
+    assert side_by_side_in_words(found) == f"No clear difference yet: {won}, plus 3 ties (97 % interval 24-90 %)."
     assert not compare_pair_grades(graded(pool, 6, 4, MOST - 11)).is_over(MOST)
     pairs = DocumentPairs(pool, pool.data.X[:, 2], pool.data.X[:, 0])
     assert compare_pair_grades(grade_pairs(pairs, lambda pair: (1, 1))).ties == MOST
