@@ -131,6 +131,32 @@ def test_few_grades_support_intercepts_which_are_tuned_as_if_named(run, folder):
     assert found["params"]["missing"] == "mean"
 
 
+def test_monotone_match_needs_no_method_and_takes_those_that_have_it(run, folder):
+    found = trained(run, "train.csv", "--qid", "query", "--set", "monotone=match")
+    assert (found["method"], found["params"]["monotone"]) == ("FittedRules", "match")
+    assert found["exportable"] is True
+
+
+def test_train_says_whether_the_model_can_be_exported_and_exportable_trains_one_that_can(run, folder):
+    assert "\ncan be exported\n" in run("train", "train.txt", "-o", "m.rulerank", *RULES).out
+    scaled = ("train.txt", "-o", "m.rulerank", "--method", "FittedRules", "--set", "normalize=rank")
+    out = run("train", *scaled).out
+    assert "\ncannot be exported: it normalises features by query (normalize='rank'), but " in out
+    assert "(--exportable avoids this)\n" in out
+    done = run("train", *scaled, "--exportable")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        "error: exportable: this FittedRules cannot be exported: it normalises features by query"
+    )
+    assert done.err.endswith("; leave out the method and its settings, and one is selected that can be\n")
+    assert trained(run, "train.txt", "--exportable", "--tune")["exportable"] is True
+
+
+def test_query_intercepts_are_not_the_papers_unless_l2_is_set(run, folder):
+    assert trained(run, "train.txt", "--method", "QI:missing=mean")["params"]["l2"] == 100
+    assert trained(run, "train.txt", "--method", "QI:missing=mean,l2=0")["params"]["l2"] == 0
+
+
 def test_feature_logs_of_an_engine_are_trained_on_once_they_have_judgements(run, folder):
     assert run("convert", "q7.json", "pool.parquet", "--qrels", "judged.qrels").code == 0
     found = trained(run, "pool.parquet", "--method", "QI", "--set", "l2=1")

@@ -1,6 +1,7 @@
 """Fitted rules, slowly and obviously: the likelihood by its formula, trees by trying every split, votes one by one."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -101,3 +102,30 @@ def additive_scores_plainly(model, X):
     return [
         model.base + sum(table.vote([float(row[f]) for f in table.features]) for table in model.tables) for row in X
     ]
+
+
+def without_turns_plainly(votes, counts):
+    """Merge groups of bins by hand: the least sure step beside a turn first, until all of these are sure."""
+    groups = [[bin] for bin in range(votes.shape[1])]
+    weights = [max(float(count), 1e-9) for count in counts]
+
+    def vote(fold, group):
+        return sum(weights[bin] * votes[fold, bin] for bin in group) / sum(weights[bin] for bin in group)
+
+    while len(groups) > 1:
+        steps = []
+        for left, right in pairwise(groups):
+            by_fold = [vote(fold, right) - vote(fold, left) for fold in range(len(votes))]
+            mean = sum(by_fold) / len(by_fold)
+            variance = sum((step - mean) ** 2 for step in by_fold) / len(by_fold)
+            steps.append((mean, (variance * (len(by_fold) - 1)) ** 0.5))
+        unsure = []
+        for place, (mean, error) in enumerate(steps):
+            others = [steps[other][0] for other in (place - 1, place + 1) if 0 <= other < len(steps)]
+            if mean == 0 or any(mean * other <= 0 for other in others):
+                unsure.append((abs(mean) / error, place))
+        if not unsure or min(unsure)[0] >= 1:
+            break
+        place = min(unsure)[1]
+        groups[place : place + 2] = [groups[place] + groups[place + 1]]
+    return np.array([[vote(fold, group) for group in groups for _ in group] for fold in range(len(votes))])

@@ -301,6 +301,7 @@ HUMAN = {
     "engine_rank": "engine rank",
     "engine_score": "engine score",
 }
+MATCH = ("bm25", "cosine", "meaning", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "grams")
 MEANING_OF_ALL = f"meaning({ALL})"
 FORM = re.compile(r"(\w+)\((.+)\)", re.S)
 
@@ -327,6 +328,15 @@ def read_names(source: str) -> dict[str, str]:
             name, 1, f"expected the columns feature and name, got {', '.join(rows.fieldnames or ()) or 'none'}"
         )
     return {row["feature"]: row["name"] for row in rows if row["feature"] and row["name"]}
+
+
+def match_features(names: Iterable[str]) -> list[str]:
+    """Return the features that say how well a document matches the words of the query: more should never be worse.
+
+    >>> match_features(["bm25(title)", "BM25_body", "length(title)", "price", "bm25x"])
+    ['bm25(title)', 'BM25_body']
+    """
+    return [name for name in names if re.fullmatch(rf"({'|'.join(MATCH)})([^a-z0-9].*)?", name.lower())]
 
 
 class Feature(NamedTuple):

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import rulerank as rr
-from plain.fitted import additive_scores_plainly
+from plain.fitted import additive_scores_plainly, without_turns_plainly
 from rulerank.errors import DataError
+from rulerank.rankers.fitted.bins import without_turns
 from rulerank.rankers.foreign import fresh_for_part
 
 
@@ -157,14 +160,54 @@ def test_constant_missing_and_huge_features_do_no_harm(synthetic):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"monotone": ["a"]}, r"monotone must give 1 or -1 by feature name, such as .* got \['a'\]"),
-        ({"monotone": {"pagerank": 2}}, "monotone must give 1 or -1 by feature name"),
+        ({"monotone": ["a"]}, r"monotone must be \"match\" or give 1 or -1 by feature name, such as .* got \['a'\]"),
+        ({"monotone": {"pagerank": 2}}, "monotone must be .* give 1 or -1 by feature name"),
+        ({"monotone": "matches"}, "monotone must be .* give 1 or -1 by feature name, such as .* got 'matches'"),
         ({"monotone": {"nobody": 1}}, "monotone names 'nobody', which is not a feature; the features are"),
     ],
 )
 def test_mistakes_are_named(synthetic, params, message):
     with pytest.raises(DataError, match=message):
         rr.FittedRules(**params).fit(synthetic)
+
+
+def test_match_makes_all_match_features_rise_and_needs_one(synthetic):
+    matching = {name: 1 for name in synthetic.feature_names if name.startswith("bm25")}
+    assert 0 < len(matching) < len(synthetic.feature_names)
+    one, other = (rr.FittedRules(monotone=how).fit(synthetic) for how in ("match", matching))
+    assert np.array_equal(one.predict(synthetic), other.predict(synthetic))
+    unnamed = rr.Dataset(synthetic.X, synthetic.y, synthetic.qid)
+    with pytest.raises(DataError, match=r'monotone="match" found no feature such as bm25\(title\) .* among f1, f2, f3'):
+        rr.FittedRules(monotone="match").fit(unnamed)
+
+
+def turns(votes):
+    steps = np.diff(votes)
+    signs = np.sign(steps[steps != 0])
+    return int((signs[1:] != signs[:-1]).sum())
+
+
+def test_merged_curves_turn_less_and_everything_else_stays(synthetic, fitted, tmp_path):
+    merged = rr.FittedRules(merge=True).fit(synthetic)
+    for one, other in zip(merged.tables_.tables, fitted.tables_.tables, strict=True):
+        if len(one.features) > 1:
+            assert np.array_equal(one.votes, other.votes)
+        else:
+            assert turns(one.votes[:-1]) <= turns(other.votes[:-1])
+    before, after = (
+        sum(turns(table.votes[:-1]) for table in ranker.tables_.tables if len(table.features) == 1)
+        for ranker in (fitted, merged)
+    )
+    assert after < before / 3
+    merged.save(tmp_path / "merged.rulerank")
+    assert np.array_equal(rr.load(tmp_path / "merged.rulerank").predict(synthetic), merged.predict(synthetic))
+
+
+@given(st.integers(0, 10_000))
+def test_bins_are_merged_as_one_would_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    votes, counts = rng.normal(size=(3, 6)).cumsum(axis=1) + 2 * rng.normal(size=6), rng.integers(0, 4, 6)
+    assert without_turns(votes, counts) == pytest.approx(without_turns_plainly(votes, counts))
 
 
 def test_categories_that_few_labels_leave_out_are_named():

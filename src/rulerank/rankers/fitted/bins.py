@@ -6,6 +6,7 @@ values, of a few columns at a time, are released once they are in bins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -294,6 +295,47 @@ def lay_out(
             kinds[t, j] = CATEGORIES if axis.category else {0: 0, 1: RISING, -1: FALLING}[int(monotone[f])]
     offsets = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64)
     return Terms(tuple(sets), tuple(own_axes), TableCells(bins, cells, shapes, kinds, offsets))
+
+
+def merge_turns(terms: Terms, votes: Array, weights: Array) -> Array:
+    """Return the folds' votes with neighbouring bins of a feature merged where its curve turns by noise.
+
+    Categories have no neighbours, missing values keep their bin, and the tables of pairs stay as they are.
+    """
+    votes = votes.copy()
+    for t, features in enumerate(terms.sets):
+        if len(features) == 1 and terms.cells.kinds[t, 0] != CATEGORIES:
+            first, last = terms.cells.offsets[t], terms.cells.offsets[t + 1] - 1
+            counts = np.bincount(terms.cells_of(t), weights if weights.size else None, last - first + 1)
+            votes[:, first:last] = without_turns(votes[:, first:last], counts[:-1])
+    return votes
+
+
+def without_turns(votes: Array, counts: Array) -> Array:
+    """Merge the two neighbouring bins whose step is least sure, until every step beside a turn is sure.
+
+    A step is sure if the folds' mean is at least its standard error, that of a jackknife whose groups are the folds.
+    votes: (n_folds, n_bins); counts: rows in the bins, which weigh their votes.
+
+    >>> without_turns(np.array([[0.0, 2.0, 1.9, 3.0], [0.0, 2.0, 2.1, 3.0]]), np.ones(4)).tolist()
+    [[0.0, 1.95, 1.95, 3.0], [0.0, 2.05, 2.05, 3.0]]
+    """
+    sizes = np.ones(votes.shape[1], dtype=np.int64)
+    weights = np.maximum(counts.astype(np.float64), 1e-9)
+    while sizes.size > 1:
+        steps = np.diff(votes, axis=1)
+        means, errors = steps.mean(axis=0), math.sqrt(len(votes) - 1) * steps.std(axis=0)
+        turns = np.append(means[1:] * means[:-1] <= 0, False)
+        beside = turns | np.append(False, turns[:-1]) | (means == 0)
+        sureness = np.where(beside, np.abs(means) / np.maximum(errors, 1e-300), np.inf)
+        least = int(sureness.argmin())
+        if sureness[least] >= 1:
+            break
+        both = slice(least, least + 2)
+        votes = np.insert(np.delete(votes, both, 1), least, np.average(votes[:, both], 1, weights[both]), 1)
+        weights = np.insert(np.delete(weights, both), least, weights[both].sum())
+        sizes = np.insert(np.delete(sizes, both), least, sizes[both].sum())
+    return np.repeat(votes, sizes, axis=1)
 
 
 def tables_of(

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rulerank._util.parameters import Checked, Parameter, Steps, Whole, shown
+from rulerank._util.parameters import Checked, Flag, Parameter, Steps, Whole, shown
+from rulerank._util.words import listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
@@ -20,6 +21,7 @@ from rulerank.rankers.fitted.bins import (
     OrderedRows,
     binned_rows,
     lay_out,
+    merge_turns,
     ordered,
     row_keys,
     tables_of,
@@ -27,21 +29,34 @@ from rulerank.rankers.fitted.bins import (
 from rulerank.rankers.fitted.boosting import Settings, Stages, deal, linear_votes
 from rulerank.rankers.rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
+from rulerank.text.fields import match_features
 
+MATCH = "match"  # of monotone: all features that say how well a document matches the query
 FEW_LABELS, FEW_QUERIES = 500, 15  # below either only a straight line is fitted: more would be noise
 
 
 def check_monotone(value: Any) -> None:
-    """Raise an error unless a value gives 1 or -1 by feature name."""
+    """Raise an error unless a value is "match" or gives 1 or -1 by feature name."""
+    if value == MATCH:
+        return
     if not isinstance(value, Mapping) or not all(
         isinstance(name, str) and not isinstance(sign, bool) and sign in (1, -1) for name, sign in value.items()
     ):
-        raise DataError(f'monotone must give 1 or -1 by feature name, such as {{"bm25": 1}}: got {shown(value)}')
+        raise DataError(
+            f'monotone must be "match" or give 1 or -1 by feature name, such as {{"bm25": 1}}: got {shown(value)}'
+        )
 
 
-def signs_of(monotone: Mapping[str, int] | None, names: tuple[str, ...], categories: Collection[str]) -> Array:
+def signs_of(monotone: Mapping[str, int] | str | None, names: tuple[str, ...], categories: Collection[str]) -> Array:
     """Return 1 for features whose votes must rise, -1 for those whose must fall, else 0."""
     signs = np.zeros(len(names), dtype=np.int64)
+    if isinstance(monotone, str):
+        monotone = dict.fromkeys(match_features(name for name in names if name not in categories), 1)
+        if not monotone:
+            raise DataError(
+                f'monotone="match" found no feature such as bm25(title) or cosine(all) among {listed(names)}; give 1 '
+                'or -1 by feature name, such as {"f1": 1}'
+            )
     for name, sign in (monotone or {}).items():
         if name not in names:
             known = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
@@ -67,9 +82,12 @@ class FittedRules(Ranker):
     ----------
     max_pairs: maximum number of feature pairs, each with a table; 0: none.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
+    monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}; or "match":
+        those that say how well a document matches the query (bm25, cosine, covered, ...) must rise. With few
         labels this helps much; with very many it may cost a little. A missing value counts as the worst: a document
         without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.
+    merge: merge neighbouring bins of a feature where its curve turns by less than a standard error, so that
+        explanations do not name a lower value as a reason because of noise.
     n_folds: parts of the queries; each is held out once.
     seed: random seed of the folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
@@ -95,10 +113,11 @@ class FittedRules(Ranker):
         "max_pairs": Whole(0, 10_000, meaning="maximum number of feature pairs"),
         "monotone": Checked(
             check_monotone,
-            "1 or -1 by feature name",
-            meaning="features whose votes must rise (1) or fall (-1); a missing value is the worst",
+            '"match", or 1 or -1 by feature name',
+            meaning='features whose votes must rise (1) or fall (-1), or "match": bm25, cosine, ... must rise',
             none="no constraint",
         ),
+        "merge": Flag(meaning="merge neighbouring bins where a curve turns by less than a standard error"),
         "n_folds": Whole(2, 100, meaning="number of folds, each held out once for early stopping"),
         "seed": Steps(0, most=2**32 - 1, meaning="random seed of the folds"),
     }
@@ -115,10 +134,11 @@ class FittedRules(Ranker):
 
     max_pairs: int = 30
     normalize: str | None = None
-    monotone: Mapping[str, int] | None = None
+    monotone: Mapping[str, int] | str | None = None
     n_folds: int = 5
     seed: int = 0
     n_jobs: int | None = None
+    merge: bool = False
 
     def as_tables(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables: `tables_`."""
@@ -157,7 +177,8 @@ class FittedRules(Ranker):
         pairs = stages.terms.sets[len(binned.axes) :]
         self.pairs_ = tuple(tuple(self.feature_names_[f] for f in pair) for pair in pairs)
         self.n_rounds_ = tuple(stages.n_rounds.tolist())
-        self.tables_ = tables_of(stages.terms, stages.votes, folds.weights, self.feature_names_, categories)
+        votes = merge_turns(stages.terms, stages.votes, folds.weights) if self.merge else stages.votes
+        self.tables_ = tables_of(stages.terms, votes, folds.weights, self.feature_names_, categories)
 
     def _score(self, X: Array) -> Array:
         return self.tables_.score(X, self.n_jobs)
