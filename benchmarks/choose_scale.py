@@ -2,10 +2,10 @@
 
     RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/choose_scale.py OUT.json [SET ...] [--splits 10]
 
-The table of docs/export.md, "Which scale". Half of the queries train, half are tested on, so many splits. Everything is chosen inside
-the training half: with few labels by the same experiment on its two quarters, with all labels by cross-validation, as
-`rulerank train` does it. Only then the test half is scored. OUT.json keeps every cell, so that a run can go on where it
-stopped; without sets to run, the tables are printed from what is there.
+The table of docs/export.md, "Which scale". Half of the queries train, half are tested on, so many splits. Defaults are
+chosen inside the training half ("inner"): with few labels by the same experiment on its two quarters, with all labels
+by cross-validation, as `rulerank train` does it. OUT.json keeps every cell, so that a run can go on where it stopped;
+without sets to run, the tables are printed from what is there.
 
 Sets are OHSUMED 2.0 and 3.0 and MQ2008 (test parts of all folds put together), cranfield and cisi (best 50 documents by
 BM25, default text features), movies (600 queries, judged documents) and the synthetic shop (200 queries).
