@@ -55,8 +55,8 @@ def explain(
     from rulerank.cli.output import PICTURES, ending_of, report
     from rulerank.explain import lift_of, release_of
     from rulerank.io.columns import first_rows
+    from rulerank.io.formats import read_documents
     from rulerank.model_file import load_beside_data
-    from rulerank.rankers.rows import read_documents
 
     ending = ".json" if as_json and out == "-" else ".txt" if out == "-" else ending_of(out, TEXTS + PICTURES)
     whole = query is None and doc is None
@@ -66,7 +66,7 @@ def explain(
         raise DataError("a picture shows the model as a whole: leave out --query and --doc, or write .html")
     ranker = load_beside_data(model, source, command="explain")
     features = ranker.feature_names_
-    file = read_documents(source, None, columns(qid, docid), wanted=features)
+    file = read_documents(source, columns(qid, docid), wanted=features)
     once = (
         slice(None) if file.data.impressions is None else first_rows(file.data)
     )  # a row is a document, not a position

@@ -36,14 +36,14 @@ def rank(
     from rulerank.cli.output import print_json, print_table
     from rulerank.io.columns import doc_keys
     from rulerank.io.files import is_many
+    from rulerank.io.formats import read_documents
     from rulerank.io.trec import SCORE_FORMATS, score_format, write_scores
     from rulerank.model_file import load_beside_data
-    from rulerank.rankers.rows import read_documents
 
     ranker = load_beside_data(model, source)
     if is_many(source):
         raise DataError(f"{source} names several files: rank them one at a time")
-    read = read_documents(source, None, columns(qid, docid), wanted=ranker.feature_names_)
+    read = read_documents(source, columns(qid, docid), wanted=ranker.feature_names_)
     chosen = score_format("csv" if out == "-" else None, out)
     if chosen == "run" and read.data.impressions is not None:
         raise DataError(

@@ -242,9 +242,9 @@ class Trained:
 
 def from_data(asked: Asked) -> Trained:
     """Train on graded documents, or on clicks if the data has them."""
-    from rulerank.rankers.rows import read_together
+    from rulerank.io.formats import read_together
 
-    read = read_together(asked.sources, None, asked.columns)
+    read = read_together(asked.sources, asked.columns)
     if read.impressions is not None:
         return from_clicks(asked, read)
     counting = read.counted_rows(asked.unjudged)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from rulerank._util.words import counted, listed
-from rulerank.dataset import Dataset, Fold
+from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import ids, is_frame, require_docids
 from rulerank.io.engine_logs import read_logs
@@ -165,6 +165,42 @@ class DataFile(NamedTuple):
     name: str
     format: str
 
+    def with_features(self, names: Sequence[str]) -> Dataset:
+        """Return the documents with these features in this order, or say which are missing.
+
+        A LETOR file leaves features out where they are 0, at the end too.
+        """
+        data, n_features = self.data, self.data.X.shape[1]
+        if self.format == "letor" and n_features < len(names):
+            wide = widen(data, len(names))
+            if wide.feature_names == tuple(names):  # and not the names of a table, which no LETOR file has
+                data = wide
+                warnings.warn(
+                    f"{self.name} has {counted(n_features, 'feature')} and {len(names)} are needed: "
+                    f"the last {len(names) - n_features} are taken as 0",
+                    stacklevel=2,
+                )
+        with located(self.name):
+            return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
+
+
+def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
+    """Return the features of these names, in this order."""
+    return data.X if data.feature_names == names else data.X[:, places_of(names, data.feature_names)]
+
+
+def places_of(names: tuple[str, ...], there: tuple[str, ...]) -> list[int]:
+    """Return the places of names among those that are there, or say which are missing."""
+    place = {name: i for i, name in enumerate(there)}
+    missing = [name for name in names if name not in place]
+    if missing:
+        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise DataError(
+            f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
+            f"it has {counted(len(place), 'feature')}"
+        )
+    return [place[name] for name in names]
+
 
 def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
     """Read documents in any format that holds them; `columns` name a table's, as in `read_table`.
@@ -206,6 +242,22 @@ def read_data_file(
         warnings.warn(f"{name}: grades below 0 (judged, not relevant) are read as 0: {counts}", stacklevel=3)
     with located("", name):
         return DataFile(_as_data(value), name, found)
+
+
+def read_documents(source: str, columns: dict[str, Any], **options: Any) -> DataFile:
+    """Read a file of documents with features; - is stdin. options: those of `read_data_file`."""
+    file = read_data_file(source, **options, **columns)
+    if not file.data.X.shape[1]:
+        raise DataError(f"{file.name} has no features: expected LETOR text, or a table with columns of numbers")
+    return file
+
+
+def read_together(sources: Sequence[str], columns: dict[str, Any]) -> Dataset:
+    """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
+    files = [read_documents(source, columns, graded=True) for source in sources]
+    names = [file.data.feature_names for file in files]
+    chosen = max(names, key=len) if all(file.format == "letor" for file in files) else names[0]
+    return Dataset.concat([file.with_features(chosen) for file in files])
 
 
 def read_scored(source: Any, format: str | None = None) -> Run:

@@ -1,11 +1,10 @@
 """Our own rankers. Each follows the scikit-learn conventions; fit takes qid.
 
-`base.py` is what every ranker is and how it looks at its data, with the functions of `rows.py`; `rule_ranker.py` what
-those share that count rules (`global_rules.py`, `stable_rules.py`, `query_rules.py`), rows added and removed included.
-`fitted/` holds the rules whose votes are fitted, `linear/` the weighted sums, `clicks/` what clicks need,
-`anchored/` what starts from the baseline ranking; `pool.py` learns from few labels. `foreign.py` fits and asks any
-ranker, those of other libraries too;
-`documents.py` reads files with a model's features. The names load when they are used.
+`base.py` is the base class, with the checks of `rows.py`; `rule_ranker.py` is the base of the rankers that count rules
+(`global_rules.py`, `stable_rules.py`, `query_rules.py`), incremental learning included. `fitted/` holds the rules whose
+votes are fitted, `linear/` the weighted sums, `clicks/` what clicks need, `anchored/` what starts from the baseline
+ranking; `pool.py` learns from few labels. `foreign.py` fits rankers of other libraries too, and splits by query. The
+names load when they are used.
 """
 
 from rulerank._util.words import surface

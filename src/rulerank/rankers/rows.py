@@ -8,8 +8,7 @@ mean size of what is left, over all documents, as a part of the sum over all fea
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,10 +20,9 @@ from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
-from rulerank.errors import DataError, TooLargeError, located
+from rulerank.errors import DataError, TooLargeError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
-from rulerank.io.formats import read_data_file
-from rulerank.io.letor import widen
+from rulerank.io.formats import columns_of, places_of
 
 if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
@@ -202,22 +200,6 @@ def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
         X = X.toarray()
     check_finite(X)
     return X
-
-
-def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
-    return data.X if data.feature_names == names else data.X[:, places_of(names, data.feature_names)]
-
-
-def places_of(names: tuple[str, ...], found: tuple[str, ...]) -> list[int]:
-    place = {name: i for i, name in enumerate(found)}
-    missing = [name for name in names if name not in place]
-    if missing:
-        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise DataError(
-            f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
-            f"it has {counted(len(place), 'feature')}"
-        )
-    return [place[name] for name in names]
 
 
 def has_columns(X: Any) -> bool:
@@ -483,46 +465,3 @@ def spread(shares: Array, queries: Array) -> Array:
     np.add.at(means, numbers, shares)
     means /= np.maximum(np.bincount(numbers), 1)[:, None]
     return np.abs(shares - means[numbers]).mean(axis=0) if len(shares) else np.zeros(shares.shape[1])
-
-
-class DocumentFile(NamedTuple):
-    """What a file holds; a LETOR file leaves features out where they are 0, at the end too."""
-
-    name: str
-    data: Dataset
-    is_letor: bool
-
-    def with_features(self, names: Sequence[str]) -> Dataset:
-        """Return the documents with these features in this order, or say which are missing."""
-        data, n_features = self.data, self.data.X.shape[1]
-        if self.is_letor and n_features < len(names):
-            wide = widen(data, len(names))
-            if wide.feature_names == tuple(names):  # and not the names of a table, which no LETOR file has
-                data = wide
-                warnings.warn(
-                    f"{self.name} has {counted(n_features, 'feature')} and {len(names)} are needed: "
-                    f"the last {len(names) - n_features} are taken as 0",
-                    stacklevel=2,
-                )
-        with located(self.name):
-            return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
-
-
-def read_documents(source: str, format: str | None, columns: dict[str, Any], **options: Any) -> DocumentFile:
-    """Read a file in any format that holds documents; - is stdin.
-
-    options: `graded`, a table must have grades; `wanted`, the features of the model that will score them (what else a
-        table has was reported when it was trained).
-    """
-    data, name, found = read_data_file(source, format, **options, **columns)
-    if not data.X.shape[1]:
-        raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    return DocumentFile(name, data, found == "letor")
-
-
-def read_together(sources: Sequence[str], format: str | None, columns: dict[str, Any]) -> Dataset:
-    """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
-    files = [read_documents(source, format, columns, graded=True) for source in sources]
-    names = [file.data.feature_names for file in files]
-    chosen = max(names, key=len) if all(file.is_letor for file in files) else names[0]
-    return Dataset.concat([file.with_features(chosen) for file in files])

@@ -21,13 +21,12 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError, located
 from rulerank.io.columns import category_names, grade_values, ids, is_category, is_feature, is_frame
 from rulerank.io.files import Origin, file_names, format_suffix, note_input, read_parts
-from rulerank.io.formats import FORMATS, HEAD, detect, known_format
+from rulerank.io.formats import FORMATS, HEAD, detect, known_format, read_documents
 from rulerank.io.frames import parquet_errors
 from rulerank.io.letor import widen
 from rulerank.io.tables import feature_values, from_part, write_table
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.rows import read_documents
 
 
 @dataclass(frozen=True)
@@ -312,10 +311,10 @@ def _open_file(
             f"{name}: on a cluster, parts must be Parquet files, so that every machine reads only what it needs; "
             "convert it first (rulerank convert), or give a Dask data frame"
         )
-    read = read_documents(name, format, columns.named(), graded=True)
+    read = read_documents(name, columns.named(), format=format, graded=True)
     kept = os.path.join(spool, f"{number:06}.parquet")
     write_table(read.data, kept, format="parquet")
-    return [TablePart(name, kept, Columns(features=None), zeros=read.is_letor)]
+    return [TablePart(name, kept, Columns(features=None), zeros=read.format == "letor")]
 
 
 def cut_file(part: TablePart, max_values: int) -> list[TablePart]:
