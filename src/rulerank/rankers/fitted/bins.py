@@ -28,6 +28,32 @@ Find = Callable[[Sequence[str], Array], list[Any]]  # of names and columns X, a 
 Columns = Callable[[Find], list[Any]]  # what is found in all columns, some at a time, each of them whole
 
 
+class Settings(NamedTuple):
+    """How finely and how fast to fit, by the number of rows: smooth between small data and large."""
+
+    n_bins: int  # of a feature's own table
+    pair_bins: int  # of each side of a pair's
+    n_leaves: int  # of the tree that a round adds
+    rate: float  # share of its votes that is added
+    min_rows: float  # in a leaf
+
+    @classmethod
+    def of(cls, n_rows: int) -> Settings:
+        """Return the settings for a number of rows.
+
+        >>> Settings.of(10_000).n_bins, Settings.of(1_000_000).n_bins
+        (64, 254)
+        """
+        much = min(max((n_rows / 50_000) ** 0.5, 1.0), 4.0)  # 1 up to 50,000 rows, 2 at 200,000, 4 at 800,000
+        return cls(
+            n_bins=min(MAX_BINS, round(64 * much)),
+            pair_bins=round(16 * much**0.5),
+            n_leaves=round(4 * min(much, 2.0)),
+            rate=0.2 * min(much, 1.5),
+            min_rows=min(20.0, max(3.0, n_rows / 50)),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
     """How one feature is binned: finely for its own table, more coarsely for tables with others.
@@ -236,6 +262,17 @@ def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
     return found
 
 
+def worst_for_missing(centres: Array, sign: int) -> Array:
+    """Return a feature's centres with the worst one for missing values, if votes must rise (1) or fall (-1).
+
+    >>> worst_for_missing(np.array([-1.0, 2.0, 0.0]), -1).tolist()
+    [-1.0, 2.0, 2.0]
+    """
+    if not sign:
+        return centres
+    return np.append(centres[:-1], centres[:-1].min() if sign > 0 else centres[:-1].max())
+
+
 class TableCells(NamedTuple):
     """The tables that compete: of each row the cell, of each table its shape and where its votes begin."""
 
@@ -263,6 +300,13 @@ class Terms:
         singles, pairs = self.cells.singles, self.cells.pairs
         found: Array = singles[table] if table < len(singles) else pairs[table - len(singles)]
         return found
+
+    def scores(self, votes: Array, rows: slice = slice(None)) -> Array:
+        """Return the sum of all tables' votes for some rows."""
+        scores = np.zeros(len(self.cells_of(0)[rows]))
+        for table in range(len(self.sets)):
+            scores += self.votes_of(votes, table).ravel()[self.cells_of(table)[rows]]
+        return scores
 
     def votes_of(self, votes: Array, table: int) -> Array:
         """Return one table's part of all votes, an axis for each feature."""

@@ -28,7 +28,7 @@ import numpy as np
 
 from rulerank._util.loops import compiled, in_blocks, one_blas_thread
 from rulerank.dataset import Array, starts_of
-from rulerank.rankers.fitted.bins import MAX_BINS, BinnedRows, TableCells, lay_out
+from rulerank.rankers.fitted.bins import BinnedRows, Settings, TableCells, lay_out, worst_for_missing
 from rulerank.rankers.fitted.trees import Cells, add_cells, grow_tree, smooth
 from rulerank.rankers.linear.likelihood import QueryLikelihood
 from rulerank.rankers.linear.newton import minimise
@@ -47,32 +47,6 @@ LONGEST = 2.0  # step of an intercept: a straight line says nothing beyond
 TURNS = 3  # a table competes in one of so many rounds
 AT_ONCE = 2048  # rows whose pulls stay in the nearest cache while all tables count them
 SETTLE = 20  # steps that bring intercepts to their place, from wherever
-
-
-class Settings(NamedTuple):
-    """How finely and how fast to fit, by the number of rows: smooth between small data and large."""
-
-    n_bins: int  # of a feature's own table
-    pair_bins: int  # of each side of a pair's
-    n_leaves: int  # of the tree that a round adds
-    rate: float  # share of its votes that is added
-    min_rows: float  # in a leaf
-
-    @classmethod
-    def of(cls, n_rows: int) -> Settings:
-        """Return the settings for a number of rows.
-
-        >>> Settings.of(10_000).n_bins, Settings.of(1_000_000).n_bins
-        (64, 254)
-        """
-        much = min(max((n_rows / 50_000) ** 0.5, 1.0), 4.0)  # 1 up to 50,000 rows, 2 at 200,000, 4 at 800,000
-        return cls(
-            n_bins=min(MAX_BINS, round(64 * much)),
-            pair_bins=round(16 * much**0.5),
-            n_leaves=round(4 * min(much, 2.0)),
-            rate=0.2 * min(much, 1.5),
-            min_rows=min(20.0, max(3.0, n_rows / 50)),
-        )
 
 
 class GradedRows(NamedTuple):
@@ -231,8 +205,7 @@ class Stages:
                 np.bincount(terms.cells_of(t)[learned], weights, offsets[t + 1] - offsets[t])
                 for t in range(len(terms.sets))
             ]
-            scores = np.zeros(folds.grades.size)
-            add_votes(terms.cells, self.votes[fold], scores)
+            scores = terms.scores(self.votes[fold])
             held, windows = folds.held_out(fold), folds.windows(fold, WINDOW_ROWS)
             enough = NOTHING_LEFT * float(losses[slice(*held)].sum())
             where = np.concatenate(counts).astype(np.float64), windows, held, self.votes[fold]
@@ -242,12 +215,8 @@ class Stages:
 
     def out_of_fold_scores(self) -> Array:
         """Return the score of each row by the fold that has not learned from it."""
-        cells, scores = self.terms.cells, np.zeros(self.folds.grades.size)
-        for fold in range(self.folds.n_folds):
-            rows = slice(*self.folds.bounds[self.folds.held_out(fold)])
-            own = cells._replace(singles=cells.singles[:, rows], pairs=cells.pairs[:, rows])
-            add_votes(own, self.votes[fold], scores[rows])
-        return scores
+        held = [slice(*self.folds.bounds[self.folds.held_out(fold)]) for fold in range(self.folds.n_folds)]
+        return np.concatenate([self.terms.scores(self.votes[fold], rows) for fold, rows in enumerate(held)])
 
     def chosen_pairs(self, most: int) -> list[tuple[int, int]]:
         """Return the pairs of features on which two halves of the queries agree best."""
@@ -312,17 +281,6 @@ def linear_votes(
     return np.concatenate(votes), np.concatenate(
         [error * np.abs(own) for error, own in zip(errors, centres, strict=True)]
     )
-
-
-def worst_for_missing(centres: Array, sign: int) -> Array:
-    """Return a feature's centres with the worst one for missing values, if votes must rise (1) or fall (-1).
-
-    >>> worst_for_missing(np.array([-1.0, 2.0, 0.0]), -1).tolist()
-    [-1.0, 2.0, 2.0]
-    """
-    if not sign:
-        return centres
-    return np.append(centres[:-1], centres[:-1].min() if sign > 0 else centres[:-1].max())
 
 
 @compiled
@@ -412,13 +370,6 @@ def add_losses(rows: GradedRows, first: int, last: int, losses: Array) -> float:
             losses[q] += loss - step * excess + 0.5 * step * step * total
         whole += losses[q]
     return whole
-
-
-@compiled
-def add_votes(tables: TableCells, votes: Array, scores: Array) -> None:
-    """Add up the votes of every table for every row."""
-    for t in range(tables.offsets.size - 1):
-        add_step(tables, t, votes[tables.offsets[t] : tables.offsets[t + 1]], scores)
 
 
 @compiled

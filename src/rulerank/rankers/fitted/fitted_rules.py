@@ -15,18 +15,18 @@ from rulerank._util.words import listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.fitted import bins
 from rulerank.rankers.fitted.bins import (
-    MAX_BINS,
     Columns,
     OrderedRows,
-    binned_rows,
+    Settings,
     lay_out,
     merge_turns,
     ordered,
     row_keys,
     tables_of,
 )
-from rulerank.rankers.fitted.boosting import Settings, Stages, deal, linear_votes
+from rulerank.rankers.fitted.boosting import Stages, deal, linear_votes
 from rulerank.rankers.rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 from rulerank.text.fields import match_features
@@ -165,8 +165,8 @@ class FittedRules(Ranker):
             why = f"with fewer than {least} only a weighted sum is learned"
             warnings.warn(f"categories are left out ({', '.join(categories)}): {why}", stacklevel=4)
 
-        n_bins = MAX_BINS // 2 if few else settings.n_bins
-        binned = binned_rows(columns, n_kinds, rows.order, places, n_bins, self.n_jobs)
+        n_bins = bins.MAX_BINS // 2 if few else settings.n_bins
+        binned = bins.binned_rows(columns, n_kinds, rows.order, places, n_bins, self.n_jobs)
         if few:
             terms, everything = lay_out(binned.bins, binned.axes, monotone), np.arange(places.size)
             votes, spread = linear_votes(binned, folds, everything, folds.queries, monotone)
