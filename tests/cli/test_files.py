@@ -94,7 +94,7 @@ def test_runs_are_fused(run, folder):
     fused = rr.fuse([rr.read_run("one.run"), rr.read_run("two.run")], method="rrf")
     assert done.out.splitlines()[0].split()[2] == fused.docid[0]
     assert done.err == "-: 96 documents of 12 queries from 2 runs by rrf\n"
-    done = run("fuse", "one.run", "two.run", "--method", "linear", "--weights", "1,0", "-o", "fused.run", "--json")
+    done = run("fuse", "one.run", "two.run", "--method", "linear:1,0", "-o", "fused.run", "--json")
     assert json.loads(done.out) == {"rows": 96, "queries": 12, "runs": 2, "method": "linear"}
     assert rr.read_run("fused.run").docid.tolist() == rr.read_run("one.run").docid.tolist()
     assert run("fuse", "one.run", "two.run", "--method", "Comb-SUM", "-o", "f.run").code == 0

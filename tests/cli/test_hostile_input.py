@@ -109,7 +109,7 @@ WORDS = ["train.txt", "test.csv", "pool.csv", "judged.db", "model.rulerank", "on
          "parquet", "run", "--features", "--qid", "--docid", "--grade", "f1", "--method", "QI", "GlobalRules:x=1",
          "nobody", "--set", "l2=abc", "l2=nan", "x", "=", "--measure", "NDCG@0", "NDCG@10", "--queries", "-1", "0",
          "99999999999999999999", "nan", "--seed", "--json", "--query", "q1", "--doc", "--versus", "--nonsense", "-n",
-         "--labels", "--weights", "0.5,0.5", "a,b", "--own-grades", "--baseline", "--convention", "letor3:ties=x",
+         "--labels", "linear:0.5,0.5", "a,b", "--own-grades", "--baseline", "--convention", "letor3:ties=x",
          "--folds", "2", "ü", "\udcff", "a\x00b", "--tune", "literal=true", "--import", "--rater"]  # fmt: skip
 
 

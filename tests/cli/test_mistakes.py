@@ -112,7 +112,7 @@ MISTAKES = [
     ("label-curve train.txt --baseline model.rulerank", "--baseline model.rulerank: a model may have learned from"),
     ("label-curve train.txt --baseline f1 --method best", "unknown method 'best'; choose from"),
     ("fuse one.run", "expected two runs or more, each once: got 1"),
-    ("fuse one.run two.run --weights 1,x", "expected numbers such as 0.7,0.3 for --weights: got '1,x'"),
+    ("fuse one.run two.run --method linear:1,x", "expected weights such as linear:0.7,0.3: got 'linear:1,x'"),
     ("interleave one.run -o x.jsonl", "give two rankings: rulerank interleave A B -o mixed.jsonl"),
     ("interleave one.run two.run", "give either -o FILE to write interleaved lists or --clicks LOG"),
     ("interleave --clicks shown.csv", "shown.csv: "),

@@ -11,8 +11,9 @@ from rulerank.errors import DataError
 def fuse(
     files: Annotated[list[str], argument("RUN...", "Two or more TREC runs, - for stdin.")],
     out: Out = "-",
-    method: Annotated[str, option("NAME", "One of comb_sum, comb_mnz, borda, condorcet, rrf, linear.")] = "comb_mnz",
-    weights: Annotated[str | None, option("W,W,...", "One weight per run, for linear.")] = None,
+    method: Annotated[
+        str, option("NAME", "comb_sum, comb_mnz, borda, condorcet, rrf, or linear:W,W,... with one weight per run.")
+    ] = "comb_mnz",
     as_json: AsJson = False,
 ) -> None:
     """Fuse several TREC runs into one.
@@ -24,7 +25,7 @@ def fuse(
         # reciprocal rank fusion, to stdout
         rulerank fuse one.run two.run --method rrf
         # a weighted sum of normalised scores
-        rulerank fuse one.run two.run --method linear --weights 0.7,0.3 -o fused.run
+        rulerank fuse one.run two.run --method linear:0.7,0.3 -o fused.run
     """
     from rulerank._util.words import counted
     from rulerank.cli.output import report
@@ -34,11 +35,11 @@ def fuse(
     twice = next((name for name in files if files.count(name) > 1), None)
     if len(files) < 2 or twice:
         raise DataError(f"expected two runs or more, each once: got {f'{twice!r} twice' if twice else len(files)}")
+    name, _, weights = method.lower().replace("comb-", "comb_").partition(":")
     try:
-        numbers = None if weights is None else [float(word) for word in weights.split(",")]
+        numbers = [float(word) for word in weights.split(",")] if weights else None
     except ValueError:
-        raise DataError(f"expected numbers such as 0.7,0.3 for --weights: got {weights!r}") from None
-    name = method.lower().replace("-", "_")
+        raise DataError(f"expected weights such as linear:0.7,0.3: got {method!r}") from None
     fused = fused_by([read_run(file) for file in files], method=name, weights=numbers)
     write_run(fused, out)
     n_queries = len(set(fused.qid))
