@@ -26,14 +26,13 @@ def label_curve(
     sizes: Annotated[str | None, option("N,N,...", "Numbers of labels.  [default: 20,50,100,200,400]")] = None,
     splits: Annotated[int, option("N", "Number of random splits of the queries into a labelled and a test half.")] = 20,
     baseline: BaselineOption = None,
-    measure: Annotated[str, option("NAME", "MAP, NDCG@10, ...", "--measure", "-m")] = "NDCG@10",
     as_json: AsJson = False,
 ) -> None:
     """Simulate the gain over the baseline by number of labels.
 
     Simulates labelling with known grades: half of the queries are labelled, the other half is the test set, in many
-    random splits. Prints the gain over the baseline ranking for every sampler and method: the mean and the worst split.
-    Ctrl-C prints the splits done so far.
+    random splits. Prints the gain in NDCG@10 over the baseline ranking for every sampler and method: the mean and the
+    worst split. Ctrl-C prints the splits done so far.
 
     Example:
         # one method, as a figure
@@ -44,7 +43,6 @@ def label_curve(
     from rulerank.baseline import ModelBaseline
     from rulerank.cli.output import PICTURES, ending_of, print_json, print_table
     from rulerank.dataset import Dataset
-    from rulerank.evaluation import Measure
     from rulerank.experiment.curve import RANKERS, label_curve, label_curve_figure
     from rulerank.io.files import check_directory_of, write_bytes
     from rulerank.io.formats import read_folds, read_graded
@@ -66,8 +64,7 @@ def label_curve(
     if isinstance(start, ModelBaseline):
         raise DataError(f"--baseline {baseline}: {NO_MODEL}")
     names = method or RANKERS
-    label = str(Measure.parse(measure))
-    curve = label_curve(data, names, sampler, sizes=wanted, n_splits=splits, baseline=start, measure=label)
+    curve = label_curve(data, names, sampler, sizes=wanted, n_splits=splits, baseline=start)
     for target in out or []:
         ending = Path(target).suffix.lower()
         drawn = ending in PICTURES
