@@ -133,13 +133,15 @@ def test_what_does_not_fit_the_data_is_refused():
     shop = rr.Dataset([[1.0]], [0], ["q"], feature_names=("shop",), categories={"shop": ("a", "b")})
     with pytest.raises(DataError, match="'shop' holds categories, which have no order"):
         find_baseline(("shop",), "shop").scores(shop)
-    with pytest.raises(DataError, match="Anchored starts from a ranking of any documents: scores of some rows are not"):
+    with pytest.raises(DataError, match="Anchored needs a baseline that can rank new documents, which an array of sc"):
         rr.Anchored(baseline=POOL.X[:, 0]).fit(POOL)
-    with pytest.raises(DataError, match="this model starts from a run, which knows documents by ids: give a Dataset"):
+    with pytest.raises(DataError, match="the baseline of this model, a run, matches documents by id: give a Dataset"):
         rr.Anchored(baseline=run).fit(POOL).predict(POOL.X, qid=POOL.qid)
-    with pytest.raises(DataError, match="a run knows documents by ids: give a Dataset, without weights"):
+    with pytest.raises(DataError, match="a run matches documents by id: give a Dataset, without weights"):
         rr.Anchored(baseline=run).fit(POOL.X, POOL.y, POOL.qid)
-    with pytest.raises(DataError, match=r"starts from bm25\(all\) \+ price, whose scores are compared within a query"):
+    with pytest.raises(
+        DataError, match=r"the baseline of this model is bm25\(all\) \+ price, whose scores are normalised"
+    ):
         rr.Anchored(baseline="bm25(all) + price").fit(POOL).predict(POOL.X)
 
 

@@ -33,7 +33,7 @@ def retrieved_synthetic(seed=0, n_queries=20):
 
 def test_grades_without_a_zero_count_the_others_as_not_relevant_and_warn():
     with pytest.warns(
-        UserWarning, match=r"no judgement has grade 0: 1 document without a judgement counts as .*unjudged='skip' or "
+        UserWarning, match=r"no judgement has grade 0: 1 document without a judgement counts as .*unjudged='skip' in "
     ):
         found = make([1, -1, -1], ["a", "a", "b"]).labelled()
     assert found.y.tolist() == [1, 0]

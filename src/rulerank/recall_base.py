@@ -150,10 +150,10 @@ def check_unjudged(unjudged: object) -> str | None:
 
 
 def usual_unjudged(grades: Array, n_unjudged: int) -> str:
-    """Return what is done with documents without a judgement unless it is said, and warn where they count.
+    """Return how documents without a judgement are treated by default, and warn if they count.
 
-    Judgements without grade 0, or with hardly any, list what is relevant: what they do not list is not. Other
-    judgements cover documents of both kinds, and say nothing about the rest.
+    Judgements without grade 0, or with hardly any, list the relevant documents: the rest is not relevant. Other
+    judgements cover documents of both kinds; the rest is unknown.
 
     >>> usual_unjudged(np.array([0, 1, 2]), 5)
     'skip'
@@ -163,10 +163,11 @@ def usual_unjudged(grades: Array, n_unjudged: int) -> str:
         return "skip"
     if n_unjudged:
         having = "no judgement has" if not zeros else f"only {zeros:.0%} of the judgements have"
+        count, them = ("counts", "it") if n_unjudged == 1 else ("count", "them")
         warnings.warn(
-            f"{having} grade 0: {counted(n_unjudged, 'document')} without a judgement "
-            f"{'counts' if n_unjudged == 1 else 'count'} as not relevant (unjudged=0, on the command line --unjudged "
-            f"0; unjudged='skip' or --unjudged skip leaves {'it' if n_unjudged == 1 else 'them'} out)",
+            f"{having} grade 0: {counted(n_unjudged, 'document')} without a judgement {count} as not relevant (to "
+            f"leave {them} out: unjudged='skip' in Python, `train --unjudged skip`, `compare --convention "
+            "standard:unjudged=skip`)",
             stacklevel=4,
         )
     return "0"

@@ -58,4 +58,4 @@ def test_what_lacks_a_grade_is_counted(run, folder):
     n = json.loads(run(*words, "--json").out)["n_without_grades"]
     assert n > 20
     assert f"comparisons available, {n} more without grades." in done.err
-    assert re.search(rf"{n} of [^.]*could not be decided", done.out.replace("\n", " "))
+    assert re.search(rf"{n} of [^.]*have documents without grades", done.out.replace("\n", " "))

@@ -17,7 +17,7 @@ MISTAKES = [
     ("convert test.txt out.csv --qid q", "test.txt: only tables have named columns (qid): this is letor"),
     ("convert test.txt out.run", "test.txt: a run needs scores, and letor files have none; rank the documents first"),
     ("convert test.txt out.csv --from csv", "test.txt"),
-    ("convert q9.json pool.csv", "q9.json: answer 1: document 1: 'a' has no features, 'fields._ltrlog'; log them"),
+    ("convert q9.json pool.csv", "q9.json: response 1: document 1: 'a' has no features, 'fields._ltrlog'; log them"),
     ("convert q7.json pool.what", "cannot determine the output format from the name"),
     ("convert test.csv out.json --to logs", "logs can only be read: choose another format"),
     ("features queries.tsv ./queries.tsv -o out.csv", "documents and queries are the same file, queries.tsv: give two"),

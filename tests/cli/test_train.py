@@ -88,7 +88,7 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
     lines = Path("train.txt").read_text().splitlines()
     Path("some.txt").write_text("\n".join([*("?" + line[1:] for line in lines[:3]), *lines[3:]]))
     done = run("train", "some.txt", "-o", "model.rulerank", "--json", *RULES)
-    said = f"left out: 3 documents of {len(lines)} without a judgement (unjudged=0 counts them as not relevant)\n"
+    said = f"left out: 3 documents of {len(lines)} without a judgement (--unjudged 0 counts them as not relevant)\n"
     assert done.err == said
     assert json.loads(done.out)["left_out"] == 3
     expected, data = rr.GlobalRules().fit(read_any("train.txt")[3:]), read_any("test.txt")

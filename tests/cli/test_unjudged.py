@@ -58,7 +58,7 @@ def test_features_on_positive_only_judgements_rank_candidates_and_say_how(run, c
     done = make_pool(run)
     for said in (
         "no judgement has grade 0",
-        "--unjudged skip leaves them out",
+        "to leave them out: unjudged='skip' in Python, `train --unjudged skip`",
         "left out of training and evaluation: 1 query without any judgement",
         "that are candidates only because they are judged",
     ):

@@ -69,9 +69,9 @@ def test_what_has_no_known_reason_is_said_to_have_none(ranker):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([{"score": 1}], r"answer 1 must be an object with features and a score, such as"),
-        ([{"features": {"nope": 1}, "score": 1}], "answer 1 has a feature 'nope' that the model does not have"),
-        ([{"features": {}, "score": "x"}], "answer 1: score must be a number or null: got 'x'"),
+        ([{"score": 1}], r"line 1 must be an object with features and a score, such as"),
+        ([{"features": {"nope": 1}, "score": 1}], "line 1 has a feature 'nope' that the model does not have"),
+        ([{"features": {}, "score": "x"}], "line 1: score must be a number or null: got 'x'"),
     ],
 )
 def test_answers_are_checked(ranker, bad, message):
@@ -82,5 +82,5 @@ def test_answers_are_checked(ranker, bad, message):
 def test_answers_are_read_in_three_forms():
     assert read_answers('[{"score": 1}]') == read_answers('{"answers": [{"score": 1}]}') == [{"score": 1}]
     assert read_answers('{"score": 1}\n\n{"score": 2}\n') == [{"score": 1}, {"score": 2}]
-    with pytest.raises(DataError, match=r"line 2 of the answers is not JSON .*expected an object such as"):
+    with pytest.raises(DataError, match=r"line 2 is not JSON .*expected an object such as"):
         read_answers('{"score": 1}\nno\n')

@@ -56,7 +56,7 @@ REFUSED = [
         r"it normalises features by query \(normalize='zscore'\), .*",
     ),
     (FittedRules(normalize="rank"), r"it normalises features by query \(normalize='rank'\), .*"),
-    (GlobalRules(max_size=4, drop_weakest=0), "rules of up to 4 features make tables that nothing else reads"),
+    (GlobalRules(max_size=4, drop_weakest=0), "rules of up to 4 features cannot be exported or drawn"),
     (QueryIntercepts(missing="mean"), "it replaces missing values by means, but a search engine reads them as 0"),
     (Opaque(), "it is not a ranker of this library"),
 ]

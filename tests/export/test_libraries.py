@@ -129,7 +129,7 @@ def test_onnx_without_its_package_names_the_extra(monkeypatch):
 
 
 def test_elasticsearch_says_what_to_use_for_a_linear_model():
-    with pytest.raises(DataError, match=r"knows no linear model, which QueryIntercepts is: export it to elast"):
+    with pytest.raises(DataError, match=r"does not support linear models \(QueryIntercepts\): export it to elast"):
         export_model(fitted("QueryIntercepts"), "elasticsearch")
 
 

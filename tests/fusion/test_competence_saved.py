@@ -53,8 +53,8 @@ def test_what_this_version_has_no_more_is_said(synthetic, name, value):
     ("change", "message"),
     [
         (lambda s: s["members"][0].update({"class": "Popen"}), "unknown member class 'Popen'"),
-        (lambda s: s["mixture"].update(common=np.ones(3)), "the weights of its members do not fit its members"),
-        (lambda s: s.update(scale={"factors": np.ones(3)}), "its scale does not fit its members"),
+        (lambda s: s["mixture"].update(common=np.ones(3)), "its weights do not match its members"),
+        (lambda s: s.update(scale={"factors": np.ones(3)}), "its scale does not match its members"),
     ],
 )
 def test_a_crafted_mixture_is_refused(synthetic, change, message):
@@ -67,14 +67,14 @@ def test_a_crafted_mixture_is_refused(synthetic, change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rules: rules["labels"].update(rows=rules["labels"]["rows"] + 999), "its labels name rows that it does"),
+        (lambda rules: rules["labels"].update(rows=rules["labels"]["rows"] + 999), "its labels name missing rows"),
         (
             lambda rules: rules["labels"].update(members=rules["labels"]["members"] + 7),
-            "its labels name members that it",
+            "its labels name missing members",
         ),
         (
             lambda rules: rules["training_rows"].update(queries=rules["training_rows"]["queries"] * 2),
-            "do not fit its bins",
+            "do not match its bins",
         ),
     ],
 )

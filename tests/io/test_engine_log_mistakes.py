@@ -14,15 +14,17 @@ def bare(**more):
     return {"_id": "a", "_score": 1.0} | more
 
 
-NO_LIST = "f.json: answer 1: expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs'"
-NO_ANSWER = "answer 1: this is an error of the engine"
+NO_LIST = (
+    "f.json: response 1: expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs'"
+)
+NO_ANSWER = "response 1: this is an error of the engine"
 
 MISTAKES = {
     "": "f.json: the file is empty: expected answers of a search engine as JSON",
     '{"hits": ': "f.json:1: expected JSON: Expecting value",
     '{"a":\n[1,}': "f.json:2: expected JSON: ",
     '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one answer per line: ",
-    "[1]": "f.json: answer 1: expected an answer of OpenSearch or Elasticsearch ('hits') or Solr",
+    "[1]": "f.json: response 1: expected a response of OpenSearch or Elasticsearch ('hits') or Solr",
     '{"error": {"reason": "unknown query [sltr]"}}': f"f.json: {NO_ANSWER}: unknown query [sltr]",
     '{"responseHeader": {}, "error": {"msg": "undefined field"}}': f"f.json: {NO_ANSWER}: undefined field",
     '{"error": "index_not_found"}': f"f.json: {NO_ANSWER}: index_not_found",
@@ -63,10 +65,10 @@ OF_DOCS = {
     "expected a finite number that fits float32 as 'a', got inf": {"id": "a", "[features]": "a=Infinity"},
 }
 MISTAKES |= {
-    json.dumps(elastic(TENTS["hits"]["hits"][0], one)): f"f.json: answer 1: document 2: {said}"
+    json.dumps(elastic(TENTS["hits"]["hits"][0], one)): f"f.json: response 1: document 2: {said}"
     for said, one in OF_HITS.items()
 }
-MISTAKES |= {json.dumps(solr(one)): f"f.json: answer 1: document 1: {said}" for said, one in OF_DOCS.items()}
+MISTAKES |= {json.dumps(solr(one)): f"f.json: response 1: document 1: {said}" for said, one in OF_DOCS.items()}
 
 
 @pytest.mark.parametrize(("content", "message"), MISTAKES.items())
@@ -79,17 +81,17 @@ def test_every_mistake_is_named_by_file_and_place(write, content, message):
 def test_a_place_is_the_line_or_the_number_of_the_answer(write):
     wrong = elastic(bare())
     lines = "\n".join(json.dumps({"query_id": qid, "response": TENTS if qid == "a" else wrong}) for qid in "ab")
-    with pytest.raises(ReadError, match=r"^f\.jsonl:2: answer 2: document 1: 'a' has no features"):
+    with pytest.raises(ReadError, match=r"^f\.jsonl:2: response 2: document 1: 'a' has no features"):
         read_logs(write("f.jsonl", lines))
-    with pytest.raises(ReadError, match=r"^f\.json: answer 2: document 1: 'a' has no features"):
+    with pytest.raises(ReadError, match=r"^f\.json: response 2: document 1: 'a' has no features"):
         read_logs(write("f.json", [TENTS, wrong]), ids=["a", "b"])
 
 
 def test_an_answer_without_a_query_is_refused(write):
-    message = r"answer 1: whose query is this\? Write {\"query_id\": \.\.\., \"response\": \.\.\.}, or name the ids"
+    message = r"no query id for this response: wrap it as {\"query_id\": \.\.\., \"response\": \.\.\.}, or pass ids="
     with pytest.raises(ReadError, match=message):
         read_logs(write("f.json", [TENTS, TENTS]))
-    with pytest.raises(ReadError, match="whose query is this"):
+    with pytest.raises(ReadError, match="no query id for this response"):
         read_logs(io.StringIO(json.dumps(TENTS)))
 
 
@@ -108,11 +110,11 @@ def test_a_file_of_ids_has_one_a_line(write):
 
 def test_a_query_is_answered_once_and_has_a_document_once(write):
     twice = elastic(hit("a", 2, ("x", 1)), hit("a", 1, ("x", 1)))
-    message = r"^q\.json, document 2 of answer 1: document 'a' of query 'q' appears twice, first in q\.json"
+    message = r"^q\.json, document 2 of response 1: document 'a' of query 'q' appears twice, first in q\.json"
     with pytest.raises(DataError, match=message):
         read_logs(write("q.json", twice))
     both = [{"query_id": "q", "response": elastic(hit(name, 2, ("x", 1)))} for name in "ab"]
-    message = r"^f\.json, document 1 of answer 2: rank 1 of query 'q' appears twice, first in f\.json, document 1 of"
+    message = r"^f\.json, document 1 of response 2: rank 1 of query 'q' appears twice, first in f\.json, document 1 of"
     with pytest.raises(DataError, match=message):
         read_logs(write("f.json", both))
 

@@ -119,7 +119,7 @@ def test_numbers_of_extra_logging_are_features_and_texts_are_not(write):
 def test_labels_are_joined_by_qrels(write):
     file = write("q7.json", TENTS)
     qrels = Qrels(["q7", "q7", "q7"], ["t2", "t1", "gone"], [2, -1, 1])
-    with pytest.warns(UserWarning, match=r"^1 judgement of documents that are not there: they count as not retrieved$"):
+    with pytest.warns(UserWarning, match=r"^1 judged document not in the logs: counted as not retrieved$"):
         data = read_logs(file, qrels=qrels)
     assert (data.y.tolist(), data.base.grades.tolist()) == ([0, 2], ["0:1 1:1 2:1"] * 2)
     assert join_labels(read_logs(file), Qrels(["q7"], ["t2"], [3]), "skip").y.tolist() == [-1, 3]

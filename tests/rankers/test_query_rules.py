@@ -137,10 +137,14 @@ def test_a_loaded_model_has_everything_of_the_saved_one(options, tmp_path):
 @pytest.mark.parametrize(
     ("options", "change", "message"),
     [
-        ({}, lambda state: state["learned"].update(trust=np.ones(2)), "it trusts 2 queries of 3"),
-        ({"literal": True}, lambda state: state["learned"]["queries"].fill(3), "its labels name rows or queries"),
-        ({}, lambda state: state["training_rows"]["query_ids"].append("q9"), "its training rows do not fit"),
-        ({}, lambda state: state["training_rows"]["bins"].fill(0), "its training rows do not fit its bins"),
+        ({}, lambda state: state["learned"].update(trust=np.ones(2)), "trust: 2 values for 3 queries"),
+        (
+            {"literal": True},
+            lambda state: state["learned"]["queries"].fill(3),
+            "its labels name missing rows or queries",
+        ),
+        ({}, lambda state: state["training_rows"]["query_ids"].append("q9"), "rows do not match its 4 queries"),
+        ({}, lambda state: state["training_rows"]["bins"].fill(0), "rows do not match its bins"),
     ],
 )
 def test_a_state_that_contradicts_itself_is_refused(options, change, message):

@@ -163,7 +163,7 @@ def test_more_shared_labels_than_memory_holds_are_refused():
     blocks = [(first, np.zeros((2, 10))) for first in (0, 2, 4)]
     assert most_competent(blocks, 10, "first", max_labels=10).queries.tolist() == [0] * 10
     assert most_competent(blocks, 10, "share", max_labels=60).queries.tolist() == np.repeat(np.arange(6), 10).tolist()
-    with pytest.raises(TooLargeError, match=r'40 labels are shared by 10 documents so far.*ties="first"'):
+    with pytest.raises(TooLargeError, match=r'tied queries of 10 documents need 40 entries so far.*ties="first"'):
         most_competent(blocks, 10, "share", max_labels=30)
 
 

@@ -286,7 +286,7 @@ def test_vectors_that_are_none_are_refused(ask):
     with pytest.raises(EmbeddingError, match="numbers that are not finite, such as for 'a red apple"):
         Meaning.opened(f"{ask('nan').address}#tiny")
     meaning = Meaning.opened(f"{ask('well', 'wrong size').address}#tiny")
-    with pytest.raises(EmbeddingError, match="gives vectors of 3 numbers after such of 2"):
+    with pytest.raises(EmbeddingError, match="returned vectors of length 3 after length 2"):
         meaning.rows(["ab"])
 
 

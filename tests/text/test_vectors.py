@@ -270,6 +270,6 @@ def test_caches_are_shared_by_fields_and_repr_by_nobody(tmp_path):
     embed = Counting()
     embed.batch = 10
     cache = VectorCache(tmp_path / "v", probe)
-    with pytest.raises(EmbeddingError, match="gives vectors of 4 numbers after such of 2"):
+    with pytest.raises(EmbeddingError, match="returned vectors of length 4 after length 2"):
         cache.rows(["car"], embed)
     assert Meaning("static", "1", probe).size == 2

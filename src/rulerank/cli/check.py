@@ -16,7 +16,7 @@ def check(
     source: Annotated[str, cli.argument("POOL", "Documents to rank with the model and the baseline.")],
     model: Annotated[str, cli.argument("MODEL", "Model file from `rulerank train`.")],
     labels: Annotated[str | None, cli.option("FILE", "Label store or file to compare by.")] = None,
-    baseline: cli.BaselineOption = None,
+    baseline: Annotated[str | None, cli.baseline_option(default="that of MODEL, or guessed")] = None,
     own_grades: Annotated[bool, cli.flag("Simulate: compare by the grades in POOL.", "--own-grades")] = False,
     qid: cli.Qid = None,
     docid: cli.Docid = None,
@@ -102,7 +102,7 @@ def check(
     if not result.is_over(MOST) and len(pairs) and result.verdict in ("too few", "unclear"):
         if n_ungraded:
             what = f"{n_ungraded:,} of {counted(len(pairs), 'comparison')}"
-            print(f"{what} could not be decided: judge their documents on the page.")
+            print(f"{what} have documents without grades: grade them with `rulerank judge` (Compare with baseline).")
         else:
             print("No other unlabelled query has a different top 3: add queries to the pool.")
 

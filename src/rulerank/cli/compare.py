@@ -17,7 +17,8 @@ def compare(
     source: Annotated[str, cli.argument("DATA", "Folder with Fold1, Fold2, ..., or a file to split.")],
     out: Annotated[str, cli.option("DIR", "Folder of the report.", "--out", "-o")] = "report",
     method: Annotated[
-        list[str] | None, cli.option("NAME", "Method, or your own ranker as NAME=MODULE:OBJECT; repeatable.")
+        list[str] | None,
+        cli.option("NAME", "Method, or your own ranker as NAME=MODULE:OBJECT; repeatable.  [default: all]"),
     ] = None,
     run: Annotated[
         list[str] | None, cli.option("NAME=FILE", "TREC run, or table of scores with ids; repeatable.")
@@ -79,7 +80,8 @@ def compare(
         unjudged=given.get("unjudged"),
     )
     if compared.found is not None:
-        cli.report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
+        n_rows = compared.found.rows.size + compared.n_ungraded
+        cli.report_left_out(compared.found, n_rows, count_all=f"--convention {convention}:unjudged=0")
     if as_json:
         print_json(compared.to_dict())
     else:

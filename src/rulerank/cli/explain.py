@@ -22,8 +22,8 @@ def explain(
     model: Annotated[str, argument("MODEL", "Model file from `rulerank train`.")],
     query: Annotated[str | None, option("ID", "Explain the ranking of this query.")] = None,
     doc: Annotated[str | None, option("ID", "Explain this document; without ids its row, from 1.")] = None,
-    versus: Annotated[str | None, option("ID", "Compare it with this one.")] = None,
-    what_if: Annotated[bool, flag("Also show what would lift it above the next higher one.", "--what-if")] = False,
+    versus: Annotated[str | None, option("ID", "Compare the document of --doc with this one.")] = None,
+    what_if: Annotated[bool, flag("Also show feature changes that move --doc up one rank.", "--what-if")] = False,
     baseline: BaselineOption = None,
     top: Annotated[int, option("N", "Documents of a ranking to show.")] = 10,
     out: Annotated[
@@ -33,24 +33,26 @@ def explain(
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain a score, a ranking, a model or a release.
+    """Explain a score, a ranking or a model, or compare two rankings.
 
     --query explains the ranking of a query and what moved against the baseline, --doc the score of one document.
     Without either, the model as a whole is explained, also as a picture (.svg, .png, .pdf): what each of the most
-    important features adds to the score, by its value. With --baseline OLD, and neither --query nor --doc, it is the
-    release page: how many top lists change against OLD, why, which documents move most, metrics where there are
-    labels, and example queries side by side.
+    important features adds to the score, by its value. With --baseline OLD, and neither --query nor --doc, writes a
+    report that compares MODEL with OLD: how many top lists change, why, which documents move most, metrics if there
+    are labels, and example queries side by side.
 
     Every number is exact: contributions sum to the score, or to the difference of two scores.
 
     Example:
-
-    \b
-        rulerank explain test.txt model.rulerank --baseline f3 --report release.html
-        rulerank explain test.txt model.rulerank --query q1 --baseline f3 -o ranking.html
-        rulerank explain test.txt model.rulerank --query q1 --doc q1-d3 --versus q1-d5 --what-if
-        rulerank explain test.txt model.rulerank -o curves.svg
+        # the model as a whole, as text and as a picture
         rulerank explain test.txt model.rulerank
+        rulerank explain test.txt model.rulerank -o curves.svg
+        # two documents of a query, and what would move the first one up
+        rulerank explain test.txt model.rulerank --query q1 --doc q1-d3 --versus q1-d5 --what-if
+        # the ranking of a query against the baseline
+        rulerank explain test.txt model.rulerank --query q1 --baseline f3 -o ranking.html
+        # all queries: what the model changes against the baseline
+        rulerank explain test.txt model.rulerank --baseline f3 --report release.html
     """
     from rulerank.cli.output import PICTURES, ending_of, report
     from rulerank.explain import lift_of, release_of

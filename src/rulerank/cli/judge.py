@@ -27,7 +27,7 @@ def judge(
         cli.option("FILE", "Grading scale, one 'GRADE: name - description' per line.  [default: grades 0 to 4]"),
     ] = None,
     n_listed: Annotated[
-        int | None, cli.option("N", "Judge lists of N documents first.", "--list", min=1, max=50)
+        int | None, cli.option("N", "Start in list view, with N documents per query.", "--list", min=1, max=50)
     ] = None,
     show: Annotated[str | None, cli.option("A,B,...", "More columns to show to raters.")] = None,
     overlap: Annotated[str, cli.option("SHARE", "Share of documents to be judged by two raters.")] = "0%",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from rulerank.cli.options import AsJson, BaselineOption, argument, baseline_of, option
+from rulerank.cli.options import AsJson, argument, baseline_of, baseline_option, option
 from rulerank.errors import DataError
 
 NO_MODEL = (
@@ -18,14 +18,19 @@ def label_curve(
     source: Annotated[str, argument("DATA", "Graded documents, or a folder of LETOR folds.")],
     out: Annotated[list[str] | None, option("FILE", "A .png, .svg, .pdf or .csv; repeatable.", "--out", "-o")] = None,
     method: Annotated[
-        list[str] | None, option("NAME", "Method, or from-baseline; repeatable.  [default: five methods]")
+        list[str] | None,
+        option(
+            "NAME",
+            "Method, or from-baseline; repeatable.  "
+            "[default: from-baseline, QueryIntercepts, GlobalRules and FittedRules]",
+        ),
     ] = None,
     sampler: Annotated[
         list[str] | None, option("NAME", "strata, SSAR, SSARP, random, ...; repeatable.  [default: all]")
     ] = None,
     sizes: Annotated[str | None, option("N,N,...", "Numbers of labels.  [default: 20,50,100,200,400]")] = None,
     splits: Annotated[int, option("N", "Number of random splits of the queries into a labelled and a test half.")] = 20,
-    baseline: BaselineOption = None,
+    baseline: Annotated[str | None, baseline_option(", a sum of features or a run")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the gain over the baseline by number of labels.

@@ -47,14 +47,15 @@ Convention = Annotated[
         "standard, standard-exp, letor3 or letor4; with settings: letor3:ties=docid,unjudged=0.",
     ),
 ]
-BaselineOption = Annotated[
-    str | None,
-    option(
-        "RANKING",
-        "Baseline ranking: a feature (-NAME: lowest first), a sum of features, a model file or a run.  "
-        "[default: guessed from the feature names, e.g. bm25*, engine_rank]",
-    ),
-]
+GUESSED = "guessed from the feature names, e.g. bm25*, engine_rank"
+
+
+def baseline_option(others: str = ", a sum of features, a model file or a run", default: str = GUESSED) -> Any:
+    """Return the option --baseline; others: what a command accepts besides a feature."""
+    return option("RANKING", f"Baseline ranking: a feature (-NAME: lowest first){others}.  [default: {default}]")
+
+
+BaselineOption = Annotated[str | None, baseline_option()]
 Host = Annotated[str, option("HOST", "Address to listen on; other machines need --token.")]
 Port = Annotated[int | None, option("N", "Port, 0 for any free port.  [default: 8765 if free]", min=0, max=65535)]
 Token = Annotated[str | None, option("SECRET", "Secret that every request must send.", envvar="RULERANK_TOKEN")]
@@ -148,18 +149,17 @@ def baseline_of(names: Sequence[str], given: Any, alternative: str = "") -> Base
     return suggested
 
 
-def report_left_out(counting: CountedRows, n_rows: int, what_is_left: str = "left out") -> None:
-    """Print on stderr how many of n_rows were left out because they have no judgement."""
+def report_left_out(counting: CountedRows, n_rows: int, what_is_left: str = "left out", *, count_all: str = "") -> None:
+    """Print on stderr how many of n_rows were left out because they have no judgement.
+
+    count_all: the option of the command that counts them as not relevant.
+    """
     from rulerank._util.words import counted
 
+    hint = f" ({count_all} counts them as not relevant)" if count_all else ""
     left_out = (
         (counting.n_queries, "query", "queries", "without any judgement"),
-        (
-            counting.n_skipped,
-            "document",
-            "documents",
-            f"of {n_rows:,} without a judgement (unjudged=0 counts them as not relevant)",
-        ),
+        (counting.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement{hint}"),
         (counting.n_extra, "document", "documents", "that are candidates only because they are judged"),
         (counting.n_missed_queries, "query", "queries", "without candidates, whose relevant documents were all missed"),
     )

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import typer
 
 from rulerank._util.words import counted
-from rulerank.cli.options import AsJson, BaselineOption, Host, Port, Token, argument, flag, option
+from rulerank.cli.options import AsJson, Host, Port, Token, argument, baseline_option, flag, option
 from rulerank.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def serve(
     model: Annotated[str, argument("MODEL", "Model file, or a saved Reranker.")],
     texts: Annotated[str | None, option("FILE", "Index of the documents, from `rulerank features --keep`.")] = None,
     features_only: Annotated[bool, flag("Requests send documents with their features.", "--features-only")] = False,
-    baseline: BaselineOption = None,
+    baseline: Annotated[
+        str | None, baseline_option(", a sum of features or a model file", "that of MODEL, if it has one")
+    ] = None,
     host: Host = "127.0.0.1",
     port: Port = None,
     token: Token = None,

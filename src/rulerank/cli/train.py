@@ -252,7 +252,7 @@ def from_data(asked: Asked) -> Trained:
     if not len(data):
         names = " and ".join(asked.sources)
         raise DataError(f"{names}: no document has a grade to learn from")
-    report_left_out(counting, len(read))
+    report_left_out(counting, len(read), count_all="--unjudged 0")
     return from_grades(asked, data, {"rows": len(data), "left_out": len(read) - len(data)})
 
 
@@ -312,7 +312,7 @@ def from_labels(asked: Asked, labels: str) -> Trained:
     counting = labels_to_learn_from(read, labels, asked.raters)
     if asked.unjudged is not None:  # without it only labelled documents count
         grades, found = counted_grades(read, counting, asked.unjudged)
-        report_left_out(found, len(read))
+        report_left_out(found, len(read), count_all="--unjudged 0")
         counting = counting._replace(people=grades)
     pool, data = read.graded(counting.people), counting.labelled(read.data)
     facts = {"rows": len(data), "left_out": counting.n_left_out}

@@ -55,7 +55,7 @@ class ClickCounts:
         )
 
     def match(self, pool: Dataset, *, by: str | None = None) -> Match:
-        """Return where each row's document stands in the pool; `by` as in `join`."""
+        """Return the row of each document in the pool; `by` as in `join`."""
         return match_pool(self.table, pool, by)
 
     def join(self, pool: Dataset, *, by: str | None = None) -> Dataset:

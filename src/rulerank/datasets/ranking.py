@@ -46,7 +46,7 @@ def make_ranking(
     4. Features are noisy, mostly skewed views of the traits: several of text (`bm25_body`, `tf_idf_body`, ...) and of
        authority (`pagerank`, `inlinks`, ...), correlated with one another. The scale of the text scores differs from
        query to query. `clicks` is missing for pages nobody visits, `bm25_anchor` without links, `freshness` at random.
-       `title_length`, `n_images` and `noise_1`, `noise_2`, ... say nothing. `n_features` takes the first so many.
+       `title_length`, `n_images` and `noise_1`, `noise_2`, ... are uninformative. `n_features` keeps the first n.
     """
     low, high = docs_per_query if isinstance(docs_per_query, tuple) else (docs_per_query, docs_per_query)
     if not 1 <= low <= high:

@@ -300,7 +300,7 @@ def other_measure(text: str) -> OtherMeasure | None:
         raise DataError(f"{name} counts over all queries: it is not a measure of one ranking")
     if not can:
         raise DataError(
-            f"ir_measures knows {name}, and nothing that it finds installed computes it; "
+            f"ir_measures supports {name}, but no installed provider computes it; "
             "its documentation names the package to install for each measure"
         )
     return OtherMeasure(name, theirs=theirs)

@@ -101,7 +101,7 @@ def _read_line(line: str, number: int) -> Any:
         return json.loads(line)
     except ValueError as error:
         raise DataError(
-            f"line {number} of the answers is not JSON ({error}); "
+            f"line {number} is not JSON ({error}); "
             'expected an object such as {"features": {"bm25": 1.5}, "score": 0.2}'
         ) from None
 
@@ -165,13 +165,13 @@ def _row(answer: Any, number: int, ranker: Any) -> list[float]:
     names, kinds = ranker.feature_names_, ranker.categories_
     if not isinstance(answer, dict) or not isinstance(answer.get("features"), dict) or "score" not in answer:
         raise DataError(
-            f"answer {number} must be an object with features and a score, such as "
+            f"line {number} must be an object with features and a score, such as "
             f'{{"features": {{"{names[0]}": 1.5}}, "score": 0.2}}: got {str(answer)[:60]}'
         )
     found = answer["features"]
     unknown = sorted({*found} - {*names})
     if unknown:
-        raise DataError(f"answer {number} has a feature {unknown[0]!r} that the model does not have")
+        raise DataError(f"line {number} has a feature {unknown[0]!r} that the model does not have")
     return [
         _code(found.get(name), number, name, kinds[name]) if name in kinds else _number(found.get(name), number, name)
         for name in names
@@ -187,7 +187,7 @@ def _code(value: Any, number: int, name: str, names: tuple[str, ...]) -> float:
         return math.nan
     if not (math.isnan(code) or code in range(len(names) + 1)):
         raise DataError(
-            f"answer {number}: {name} must be the name of a category, or its code from 0 to {len(names) + 1}: "
+            f"line {number}: {name} must be the name of a category, or its code from 0 to {len(names) + 1}: "
             f"got {value!r}"
         )
     return code
@@ -197,5 +197,5 @@ def _number(value: Any, number: int, name: str) -> float:
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"answer {number}: {name} must be a number or null: got {value!r}")
+        raise DataError(f"line {number}: {name} must be a number or null: got {value!r}")
     return float(value)

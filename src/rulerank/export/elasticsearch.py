@@ -19,7 +19,7 @@ def export(form: Form, names: Names) -> Export:
     """Return the request that makes a trained model of it."""
     if form.tables.weights is not None:
         raise DataError(
-            f"Elasticsearch's own learning to rank knows no linear model, which {form.kind} is: "
+            f"Elasticsearch's built-in learning to rank does not support linear models ({form.kind}): "
             "export it to elasticsearch-ltr (the plugin), or train FittedRules"
         )
     form = form.on_grid()

@@ -334,7 +334,7 @@ class Competence(Ranker):
         if self.members_:
             self.members = [(name, fresh(member)) for name, member in zip(self.names_, self.members_, strict=True)]
         elif list(self._rules.metrics) != list(self.names_):
-            raise ModelFileError("its metrics are not those of its rules")
+            raise ModelFileError("inconsistent model file (its metrics are not those of its rules); train again")
         if state["rules"] is not None and not isinstance(self._rules.discretizer, str | None):
             self.discretizer = self._rules.discretizer
         self.record_params()
@@ -344,7 +344,7 @@ class Competence(Ranker):
         self._mixture = Mixture.from_state(state["mixture"], len(self.names_))
         self._scale = Calibration(state["scale"]["factors"])
         if self._scale.factors.shape != (len(self.names_),):
-            raise ModelFileError("its scale does not fit its members")
+            raise ModelFileError("inconsistent model file (its scale does not match its members); train again")
 
 
 def scores_of(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:

@@ -110,13 +110,13 @@ class MemberRules(RuleRanker):
         if state["labels"] is not None:
             rows, members = state["labels"]["rows"], state["labels"]["members"]
             if not rows.size or rows.min() < 0 or rows.max() >= prepared.rows.n_rows or rows.size != members.size:
-                raise ModelFileError("its labels name rows that it does not have")
+                raise ModelFileError("inconsistent model file (its labels name missing rows); train again")
             self._labels = Labels.of(rows, members)
 
     def check_labels(self, n_members: int) -> None:
         """Refuse labels that name members which there are not."""
         if self._labels is None or self._labels.queries.min() < 0 or self._labels.queries.max() >= n_members:
-            raise ModelFileError("its labels name members that it does not have")
+            raise ModelFileError("inconsistent model file (its labels name missing members); train again")
 
 
 def picked(values: Array, weights: Array) -> Array:

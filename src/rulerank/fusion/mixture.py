@@ -153,7 +153,7 @@ class Mixture:
         shape = (made.shift.size + 1, n_members)
         fits = made.shift.shape == made.scale.shape and made.common.shape == (n_members,)
         if not fits or (made.coef is not None and made.coef.shape != shape):
-            raise ModelFileError("the weights of its members do not fit its members")
+            raise ModelFileError("inconsistent model file (its weights do not match its members); train again")
         return made
 
     def weights(self, features: Array) -> Array:

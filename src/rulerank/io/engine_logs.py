@@ -101,7 +101,7 @@ def read_logs(
         answers = [answer._replace(qid=str(qid)) for answer, qid in zip(answers, ids, strict=True)]
     rows = []
     for answer in answers:
-        with located(f"answer {answer.place}", answer.file, answer.line):
+        with located(f"response {answer.place}", answer.file, answer.line):
             rows += _rows(answer, key)
     if not rows:
         raise DataError(f"the {counted(len(answers), 'answer')} hold no document")
@@ -135,8 +135,7 @@ def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) 
         )
     if unseen:
         warnings.warn(
-            f"{counted(len(unseen), 'judgement')} of documents that are not there: they count as not retrieved",
-            stacklevel=2,
+            f"{counted(len(unseen), 'judged document')} not in the logs: counted as not retrieved", stacklevel=2
         )
     return with_qrels(data, qrels, unjudged)
 
@@ -219,10 +218,10 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
     value = answer.value
     if not _is_answer(value):
         raise DataError(
-            f"expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
+            f"expected a response of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
         )
     if answer.qid is None:
-        raise DataError(f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (in Python ids=)")
+        raise DataError(f"no query id for this response: wrap it as {WRAPPED}, or pass ids= (Python), one per response")
     if "error" in value:
         error = value["error"]
         raise DataError(
@@ -244,7 +243,7 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
             row = _elastic_row(hit) if elastic else _solr_row(hit, key)
             for name in {RANK, SCORE} & row.features.keys():
                 raise DataError(f"{name!r} is the name of the engine's own rank or score; rename the feature")
-        where = f"{file}, document {place} of answer {answer.place}"
+        where = f"{file}, document {place} of response {answer.place}"
         rows.append(row._replace(rank=start + place, qid=answer.qid, query=query, where=where))
     scores = [row.score for row in rows]
     if len(scores) > 1 and min(scores) == max(scores):  # as of a filter: their order means nothing; NaN differs

@@ -28,7 +28,7 @@ PAGES = {  # pages in the history
     "api": "the API",
 }
 PERSON = "person"
-KINDS = {  # kinds of raters; labels of non-human raters are not used unless the admin says so
+KINDS = {  # kinds of raters; labels of non-human raters are used only if the admin enables them
     PERSON: "a person",
     "llm": "a language model",
     "clicks": "clicks turned into grades",

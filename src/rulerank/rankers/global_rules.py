@@ -190,7 +190,7 @@ def additive_tables(engine: Engine, axes: list[RuleAxis], feature_names: tuple[s
     assert isinstance(scheme, LiftVotes)
     if len(layout.sets) > MAX_SIZE:
         raise DataError(
-            f"rules of up to {len(layout.sets)} features make tables that nothing else reads; "
+            f"rules of up to {len(layout.sets)} features cannot be exported or drawn; "
             f"fit with max_size={MAX_SIZE} or less"
         )
     total = scheme.total_weight(layout, training) or 1.0

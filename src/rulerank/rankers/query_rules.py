@@ -270,15 +270,16 @@ class QueryRules(RuleRanker):
         prepared = self._prepared_from(saved)
         ids = np.array(saved["query_ids"], dtype=object)
         if ids.size != saved["queries"].max() + 1:
-            raise ModelFileError(f"its training rows do not fit its {ids.size} queries")
+            raise ModelFileError(f"inconsistent model file (rows do not match its {ids.size} queries); train again")
         self._take_rows(prepared, saved["queries"], ids)
         if self.literal:
             rows, queries = learned["rows"], learned["queries"]
             if not (_all_below(rows, len(saved["grades"])) and _all_below(queries, ids.size)):
-                raise ModelFileError("its labels name rows or queries that it does not have")
+                raise ModelFileError("inconsistent model file (its labels name missing rows or queries); train again")
             self._labels = Labels.of(rows, queries)
         elif learned["trust"].shape != ids.shape:
-            raise ModelFileError(f"it trusts {learned['trust'].size} queries of {ids.size}")
+            sizes = f"trust: {learned['trust'].size} values for {ids.size} queries"
+            raise ModelFileError(f"inconsistent model file ({sizes}); train again")
         else:
             self.trust_ = learned["trust"]
         self._make_engine(prepared)

@@ -329,8 +329,8 @@ def whole_weights(weights: Array, name: str) -> Array:
         )
     if weights.sum() > MOST_REPEATED * max(1, weights.size):
         raise DataError(
-            f"{name} counts rows as often as sample_weight says, which is {weights.sum():.3g} times in all, more than "
-            f"{MOST_REPEATED} times a row: divide the weights, or use FittedRules or QueryIntercepts"
+            f"sample_weight sums to {weights.sum():.3g}; {name} supports at most {MOST_REPEATED} per row on average: "
+            "scale the weights down, or use FittedRules or QueryIntercepts"
         )
     return weights.astype(np.int64)
 
@@ -442,7 +442,7 @@ def training_sample(data: Labelled) -> Sample:
 
 
 def importances_of(ranker: Ranker, rows: Sample) -> Array:
-    """Return the importance of each feature; they add up to 1, or are all 0 where nothing tells documents apart."""
+    """Return the importance of each feature; they add up to 1, or are all 0 where no feature separates documents."""
     n_features = len(ranker.feature_names_)
     tables = ranker.as_tables()
     if tables is None:  # document by document

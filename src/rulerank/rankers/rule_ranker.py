@@ -106,7 +106,7 @@ class RuleRanker(Ranker):
         n_bins, numbers = self.n_bins_, np.unique(saved["queries"])
         prepared = self._lay_out(Rows.of(saved["bins"], saved["grades"], saved["queries"]))
         if not np.array_equal(self.n_bins_, n_bins) or not np.array_equal(numbers, np.arange(numbers.size)):
-            raise ModelFileError("its training rows do not fit its bins, or its queries")
+            raise ModelFileError("inconsistent model file (rows do not match its bins or queries); train again")
         return prepared
 
     def lay_out_counts(self, counts: BinCounts) -> tuple[Layout, Training]:
@@ -367,7 +367,7 @@ class IncrementalRules(RuleRanker):
         kept = KeptRows.from_state(saved, bin_limits(self.discretizer_, len(self.feature_names_)))
         n_by_grade = self.engine_.training.n_by_grade
         if not np.array_equal(np.bincount(saved["grades"], minlength=n_by_grade.size), n_by_grade):
-            raise ModelFileError("it keeps other rows than it has learned from")
+            raise ModelFileError("inconsistent model file (its rows are not those of its counts); train again")
         self._kept = kept
 
 

@@ -35,7 +35,7 @@ class StableRules(IncrementalRules):
         the paper: a rule X -> r is stable when its confidence in the queries that hold X is, in their mean, within phi
         of its confidence overall.
     min_queries: a rule must hold in documents of this many training queries to be called stable; by default 2, and 1
-        as the paper has it when literal or stability="mean".
+        as published when literal or stability="mean".
     literal: the method as published: a rule X -> r is stable when its confidence in every query that holds X is
         within phi of its confidence overall, and the stable rules vote with their confidence.
     phi: see literal and stability="mean", not used otherwise; by default the paper's 0.1, and 0.05 for "mean".

@@ -111,7 +111,7 @@ def most_competent(
         queries = np.concatenate([queries[kept], query + first])
         if ties == "share" and rows.size > max_labels:
             raise TooLargeError(
-                f"{rows.size:,} labels are shared by {n_rows:,} documents so far, more than memory_budget holds; "
+                f"tied queries of {n_rows:,} documents need {rows.size:,} entries so far, more than memory_budget; "
                 'raise memory_budget, or take the first of tied queries, ties="first"'
             )
     return Labels.of(rows, queries)

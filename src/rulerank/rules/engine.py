@@ -128,8 +128,8 @@ class Engine:
             return self.kept
         raise TooLargeError(
             f"{table_size(self.layout, self.scheme, self.training)}, more than memory_budget, so they are not kept: "
-            "predict, explain and rules_for work without them, all rules at once and additive tables do not; fit again "
-            "with a larger memory_budget, a lower max_size or fewer bins"
+            "predict, explain and rules_for still work, but the list of all rules and additive tables do not; fit "
+            "again with a larger memory_budget, a lower max_size or fewer bins"
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _check_names(features: Any) -> None:
 class TextFeatures(HasParameters):
     """Named features of queries and documents, from texts.
 
-    fields: names of fields, or a dict of their kinds; None takes all and looks what they hold.
+    fields: names of fields, or a dict of their kinds; None: all fields, kinds detected.
     features: names such as bm25(title), or "all"; None takes a short list that is good on any collection.
     language: language of the stemmer; "none" disables stemming.
     k1, b: of BM25; weights: of fields in bm25(all), 3 for the title and 1 for the others unless given.

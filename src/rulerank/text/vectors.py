@@ -180,7 +180,7 @@ def _in_batches(embedder: Embedder, texts: Sequence[str], size: int) -> Iterator
         for first in range(0, len(texts), embedder.batch):
             rows = _rows(embedder, texts[first : first + embedder.batch])
             if rows.shape[1] != size:
-                raise EmbeddingError(f"the embedder gives vectors of {rows.shape[1]} numbers after such of {size}")
+                raise EmbeddingError(f"the embedder returned vectors of length {rows.shape[1]} after length {size}")
             yield rows
             bar.advance(len(rows))
 

@@ -59,7 +59,7 @@ def test_the_score_is_the_models_z_score_weighed_and_the_tables_of_the_features(
     assert ranker.predict(own) == pytest.approx(expected, abs=1e-6)
     assert not ranker.tables_.weights[:-1].any()
     assert ranker.needs_the_query()
-    with pytest.raises(DataError, match="from a QueryIntercepts model, whose scores are compared within a query: give"):
+    with pytest.raises(DataError, match="is a QueryIntercepts model, whose scores are normalised by query: give"):
         ranker.predict(own.X)
 
 

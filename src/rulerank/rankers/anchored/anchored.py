@@ -45,19 +45,19 @@ def share_of_weights(n_labels: int) -> float:
 class Anchored(AnchoredRanker):
     """Rank documents by the baseline ranking, changed where few labels support it.
 
-    The likelihood is that of QueryIntercepts, with one threshold per level and one effect per query that a prior
-    holds. A second prior pulls weights and votes towards the baseline ranking instead of towards 0; how strongly is
-    averaged over by the evidence, with a small share for a baseline ranking that is of no use. Without labels it is the
-    baseline ranking; when all labels have one grade it differs from it in rounding alone.
+    An additive model whose prior is centred on the baseline ranking. The likelihood is that of QueryIntercepts, with
+    one threshold per grade level and one random effect per query. The strength of the prior is averaged by marginal
+    likelihood, with a small weight for a baseline that is useless. Without labels the model is the baseline ranking;
+    if all labels have the same grade, it equals the baseline up to rounding.
 
-    Scores need no other documents of the query, except where a model is the baseline ranking, and are sums of tables:
-    the model can be exported. Values count in steps, as trees take them.
+    A score does not depend on the other documents of the query, unless the baseline is a model. Scores are sums of
+    tables, so the model can be exported: feature values are quantised to about 250 steps, which trees can represent.
 
     Parameters
     ----------
     baseline: the feature that ranks the documents now: a name or a column number. The highest value comes first;
-        "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
-        there the lowest comes first; "+name" says that it does not.
+        "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) is a rank, and
+        there the lowest comes first; "+name" is for highest first.
         Or a fitted ranker over the same features, such as one learned from clicks: its scores are then the baseline
         ranking.
     n_jobs: threads of scoring; all cores by default.

@@ -176,14 +176,14 @@ class AnchoredRanker(Ranker):
         rows, found, how = super().check_rows(X, qid), self.baseline_model_, self.normalize_ or SCALE
         if isinstance(found, RunBaseline):
             if not isinstance(X, Dataset):
-                raise DataError(f"this model starts from {found}, which knows documents by ids: give a Dataset")
+                raise DataError(f"the baseline of this model, {found}, matches documents by id: give a Dataset")
             return np.hstack([rows, normalize_by_query(found.scores(X)[:, None], query_index(X.qid)[0], how)])
         if found is None or self.normalize_ is not None:  # `on_one_scale` added the column of a model of version 0.1
             return rows
         qid = X.qid if qid is None and isinstance(X, Dataset) else qid
         if qid is None:
             raise DataError(
-                f"this ranker starts from {found}, whose scores are compared within a query: give the query of each "
+                f"the baseline of this model is {found}, whose scores are normalised by query: give the query of each "
                 "row, predict(X, qid=qid)"
             )
         return self._with_scores(rows, query_numbers(qid, len(rows))[0])
@@ -198,7 +198,7 @@ class AnchoredRanker(Ranker):
         if not isinstance(found, RunBaseline):
             return data._replace(X=self._with_scores(data.X, data.queries))
         if not isinstance(X, Dataset) or sample_weight is not None:
-            raise DataError(f"baseline: {found} knows documents by ids: give a Dataset, without weights")
+            raise DataError(f"baseline: {found} matches documents by id: give a Dataset, without weights")
         column = normalize_by_query(found.scores(X)[:, None], data.queries, SCALE)
         return data._replace(X=np.hstack([data.X, column]))
 
@@ -216,8 +216,8 @@ class AnchoredRanker(Ranker):
             return
         if isinstance(found, ScoresBaseline):
             raise DataError(
-                f"{type(self).__name__} starts from a ranking of any documents: scores of some rows are not one; give "
-                "a Run, which has ids, or add the scores to the data as a feature and name it"
+                f"{type(self).__name__} needs a baseline that can rank new documents, which an array of scores cannot: "
+                "give a Run, which has ids, or add the scores to the data as a feature and name it"
             )
         self.baseline_model_ = (
             ModelBaseline(copy(found.ranker), found.path) if isinstance(found, ModelBaseline) else found

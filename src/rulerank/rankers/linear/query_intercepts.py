@@ -305,7 +305,7 @@ class QueryIntercepts(WeightedSum):
     def _learn_clicks(self, data: Labelled, queries: Array, rows: ClickRows, propensities: Any) -> None:
         _check_size(data.X.shape[1])
         if self.order == "low":
-            raise DataError('a click has one level: leave out order="low"')
+            raise DataError('order="low" does not apply to clicks, which have only two outcomes: leave it out')
         self.take_missing(ColumnSums.of(data.X))
         documents = rows.documents(data.X, queries)
         effects, after = find_positions(rows, queries, documents, propensities, self.leave_after_click)
