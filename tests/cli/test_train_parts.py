@@ -5,9 +5,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import rulerank as rr
-from parts_data import model_bytes
-
 
 @pytest.fixture
 def whole(folder):
@@ -22,8 +19,7 @@ def test_a_folder_trains_the_model_of_its_rows(method, run, whole):
     one = run("train", whole, "-o", "one.rulerank", "--method", method, *given)
     many = run("train", "parts", "-o", "many.rulerank", "--method", method, *given)
     assert (one.code, many.code) == (0, 0), many.err
-    one_model, many_models = (model_bytes(rr.load(name), Path()) for name in ("one.rulerank", "many.rulerank"))
-    assert one_model == many_models
+    assert Path("one.rulerank").read_bytes() == Path("many.rulerank").read_bytes()
     assert many.out.startswith("trained on parts: 3 parts, 96 rows, 12 queries\n")
 
 

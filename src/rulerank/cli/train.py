@@ -392,7 +392,7 @@ def from_parts(asked: Asked) -> Trained:
         raise DataError(f"{source} is read file by file, which works with --method, --set and columns only")
     if asked.method is None:
         raise DataError(f"{source} is read file by file: name the method, such as --method FittedRules")
-    ranker = make_ranker(asked.method, asked.params)
+    ranker = make_ranker(asked.method, UNTUNED.get(asked.method, {}) | asked.params)
     check_learns(ranker)
     named = asked.columns | ({"features": tuple(asked.columns["features"])} if "features" in asked.columns else {})
     with surveyed(source, Columns(**named), labelled_only=True, memory=MEMORY) as found:
