@@ -82,18 +82,17 @@ def train(
 
     Selects the method by cross-validation by query unless --method names one, and prints which and why. Prefers
     models on raw feature values, which can be exported, to models on per-query z-scores unless those are clearly
-    better; --exportable never uses z-scores. With --tune, also tunes the parameters that are not set and prints the
-    results.
+    better; --exportable never uses z-scores.
 
-    Data in a folder (or a pattern such as 'data/*.parquet', in quotes) may be larger than memory; the model is the same
-    as from one file. Each file must hold whole queries.
+    Data in a folder (or a quoted pattern such as 'data/*.parquet') may be larger than memory. Each file must have
+    whole queries.
 
     With --labels (few labels), the model starts from the baseline ranking (--baseline) and changes it only where the
-    labels support the change. Prints an estimate of the gain; `rulerank check` tests it.
+    labels support the change. `rulerank check` tests the gain.
 
     If the table has click columns (`rulerank clicks`), trains from clicks with position-bias correction. Keeps the
-    baseline ranking unless the clicks of held-out queries show that the new one is better. With --labels as well, the
-    labels refine the click model or the baseline, whichever is better.
+    baseline ranking unless the clicks of held-out queries show that the new one is better. --labels then
+    refine the click model or the baseline, whichever is better.
 
     Example:
         # select the method by cross-validation
