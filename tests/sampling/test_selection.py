@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.sampling import pick_plainly
 from rulerank.errors import DataError
-from rulerank.sampling.selection import Chooser
 
 pytestmark = pytest.mark.kernels
 
@@ -122,13 +121,3 @@ def test_a_wrong_label_is_refused_and_leaves_no_trace(row, grade, message):
         selection.add(row, grade)
     assert selection.order.tolist() == [1]
     assert selection.next() == 0
-
-
-def test_a_chooser_told_less_than_before_forgets():
-    sampler = rr.SSAR(per_query=True)
-    chooser = Chooser(sampler, SYNTHETIC)
-    labels = [(row, int(SYNTHETIC.y[row])) for row in range(len(SYNTHETIC) - 5)]
-    for kept in (labels, labels[:-3], labels[5:]):
-        chooser.tell(dict(kept))
-        slow = sampler.begin(SYNTHETIC, start=dict(kept))
-        assert (chooser.next(), chooser.closeness) == (slow.next(), slow.closeness)

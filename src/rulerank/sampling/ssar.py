@@ -88,8 +88,7 @@ class SSAR(Sampler):
         blocks = self._blocks(qid, n_rows)
         groups = deal_features(bins, self.partitions) if self.partitions > 1 else [np.arange(n_features)]
         selection = Selection([GroupRun(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
-        for row, grade in labels_of(start):
-            selection.add(row, grade)
+        selection.add_all(labels_of(start))
         return selection
 
     def _blocks(self, qid: Any, n_rows: int) -> list[Array]:

@@ -66,8 +66,7 @@ class StratifiedSampler(Sampler):
         scores = find_baseline(data.feature_names, self.baseline, data.categories).scores(data)
         order = draw_order(scores, qid, self.seed)
         selection = StrataSelection(order)
-        for row, grade in labels_of(start):
-            selection.add(row, grade)
+        selection.add_all(labels_of(start))
         return selection
 
 
