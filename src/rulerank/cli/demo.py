@@ -43,10 +43,9 @@ def demo(queries: Queries = 100, as_json: AsJson = False) -> None:
     print(f"{BM25}: ranked by bm25(all), without learning")
     print(f"{FUSED}: ranked by {BASELINE} (z-scores, added), without learning; meaning: features --embed lsa")
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, selected on the training queries of each fold")
-    print("RE-GR: relevance estimation with global rules (GlobalRules)")
-    print("RE-GR, literal: the paper's votes, by the strength of each rule alone; the default also weights rules by")
+    print("GlobalRules as published: votes=mean, by the strength of each rule alone; the default also weights rules by")
     print("  their number of rows and by the query. Which of the two is better depends on the data")
-    print("ridge regression and query intercepts read brand and category as numbers, rules as categories")
+    print("ridge regression and QueryIntercepts use brand and category as numbers, rules as categories")
     print(f"\n{shown.closing()}\n")
     print(
         f"4. With few labels: start from the baseline ranking, {FUSED}, and grade ten products each for a few queries."

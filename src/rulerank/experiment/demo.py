@@ -38,18 +38,18 @@ BASELINE = "bm25(all) + meaning(all)"  # where a shop without labels starts
 BM25 = "BM25 alone"
 FUSED = "BM25 + meaning"
 BEST = "best single feature"
-OURS = "RE-GR (default)"
+OURS = "GlobalRules"
 MIN_QUERIES = 10
 TOP = 50  # candidates of a query
 BUDGET = 100  # few labels: ten documents each of ten queries
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
-    "query intercepts": lambda: QueryIntercepts(l2=10.0, missing="mean"),
-    "fitted rules": FittedRules,
-    "RE-QR (query-level rules)": QueryRules,
-    "RE-SR (stable rules)": StableRules,
-    "RE-GR, literal (votes='mean')": lambda: GlobalRules(votes="mean"),
+    "QueryIntercepts": lambda: QueryIntercepts(l2=10.0, missing="mean"),
+    "FittedRules": FittedRules,
+    "QueryRules": QueryRules,
+    "StableRules": StableRules,
+    "GlobalRules as published": lambda: GlobalRules(votes="mean"),
     OURS: GlobalRules,
 }
 
