@@ -32,7 +32,7 @@ import numpy as np
 import rulerank as rr
 from rulerank.baseline import suggest_baseline
 from rulerank.judging.pool import read_pool
-from rulerank.judging.sample import simulate
+from rulerank.judging.sample import choose
 from rulerank.judging.store import LabelStore
 
 GOAL = 100  # milliseconds, for the median
@@ -123,7 +123,7 @@ def fill(pool: Path, labels: Path, n_labels: int) -> None:
     documents = read_pool(pool)
     baseline = suggest_baseline(documents.data.feature_names)
     sampler = rr.SSAR(per_query=True) if baseline is None else rr.StratifiedSampler(baseline=baseline.option)
-    chosen = simulate(documents, sampler, documents.own_grades, budget=n_labels).rows.tolist()
+    chosen = choose(documents, sampler, n_labels, grades=documents.own_grades).rows.tolist()
     others = np.random.default_rng(0).permutation(len(documents)).tolist()  # SSAR may stop before
     rows = [*dict.fromkeys([*chosen, *others])][:n_labels]
     with LabelStore(labels) as store:

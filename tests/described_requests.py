@@ -33,9 +33,8 @@ def _send_all(cases, url, session, statuses, n_each):
     def send(case):
         response = case.call(base_url=url, session=session)
         statuses.append(response.status_code)
-        excluded = (
-            [checks.negative_data_rejection] if response.status_code == 413 else []
-        )  # too large is a refusal, too
+        too_large = response.status_code == 413  # which is a refusal, too
+        excluded = [checks.negative_data_rejection] if too_large else []
         case.validate_response(response, checks=CHECKS, excluded_checks=excluded)
 
     send()

@@ -85,6 +85,5 @@ def blocks_of(page: Path) -> list[Block]:
 def is_list(before: list[str], indented: list[str]) -> bool:
     """Tell whether indented lines go on with an item of a list, or are options of a reference entry."""
     above = next((line for line in reversed(before) if line.strip() and not line.startswith("    ")), "")
-    return indented[0].startswith(("!", "options:", "- ")) or (
-        above.startswith(("- ", "::: ")) and not indented[0].split()[0].startswith("rulerank")
-    )
+    goes_on = above.startswith(("- ", "::: ")) and not indented[0].split()[0].startswith("rulerank")
+    return goes_on or indented[0].startswith(("!", "options:", "- "))

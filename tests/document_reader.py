@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 from document_blocks import Block
+from rulerank.web.server import make_server
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PASSED_OVER = ("pip", "make", "git", "source", "cd")  # tests/docs/test_pages.py looks at what they name
@@ -91,13 +92,9 @@ class Reader:
             self.n_compared += 1
 
     def _serve_page(self, app, listening) -> None:
-        from rulerank.web.server import make_server
-
         self._ask([line for line in self.to_ask if "/api/" in line], make_server(app), listening)
 
     def _serve_model(self, prepare: Callable, listening, n_workers: int, grace: float, *others) -> int:
-        from rulerank.web.server import make_server
-
         self._ask([line for line in self.to_ask if "/api/" not in line], make_server(prepare(0), grace), listening)
         return 0
 

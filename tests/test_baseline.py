@@ -39,9 +39,8 @@ def test_features_and_sums_are_read_from_text_and_written_again(text, parts):
     assert find_baseline(NAMES, found.option) == found == find_baseline(NAMES, found)
     if len(parts) > 1:
         assert found.scores(POOL) == pytest.approx(sum(sign * zscores(column) for column, sign in parts))
-        assert found.scores_of_rows(POOL.X, np.unique(POOL.qid, return_inverse=True)[1]).tolist() == (
-            found.scores(POOL).tolist()
-        )
+        queries = np.unique(POOL.qid, return_inverse=True)[1]
+        assert found.scores_of_rows(POOL.X, queries).tolist() == found.scores(POOL).tolist()
     else:
         ((column, sign),) = parts
         assert found.scores(POOL).tolist() == (sign * POOL.X[:, column].astype(float)).tolist()

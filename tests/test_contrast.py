@@ -46,9 +46,7 @@ def test_nothing_is_learned_from_one_grade(ranker, positive):
 
 @pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.StableRules()])
 def test_rankers_to_which_rows_can_be_added_warn(ranker, positive, synthetic):
-    with pytest.warns(
-        UserWarning, match="no query has documents of two grades, so nothing can be learned: add rows of"
-    ):
+    with pytest.warns(UserWarning, match="no query has documents of two grades, so nothing can be learned: add rows"):
         ranker.fit(positive)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -105,9 +103,7 @@ def test_parts_are_looked_at_together(synthetic, positive):
 def test_over_eighty_percent_of_one_grade_are_warned_of():
     assert one_sided([1] * 8 + [0] * 2) is None
     assert one_sided([1] * 9) is None  # too few to say so
-    assert one_sided([0] * 83 + [1] * 17).startswith(
-        "83 of 100 labels have grade 0: a model learns from different grad"
-    )
+    assert one_sided([0] * 83 + [1] * 17).startswith("83 of 100 labels have grade 0: a model learns from different")
 
 
 def test_commands_say_it_too_and_write_nothing(run, tmp_path, monkeypatch, synthetic, positive):

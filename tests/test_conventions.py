@@ -74,9 +74,8 @@ def test_features_are_selected_by_importance():
 
 def test_score_follows_the_routing_of_queries():
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_val_score(
-            rr.QueryIntercepts(l2=1.0), FULL.X, FULL.y, cv=rr.QueryKFold(3), params={"qid": FULL.qid}
-        )
+        ranker, qid = rr.QueryIntercepts(l2=1.0), {"qid": FULL.qid}
+        found = cross_val_score(ranker, FULL.X, FULL.y, cv=rr.QueryKFold(3), params=qid)
     assert found.shape == (3,)
     assert 0 < found.min() < found.max() < 1
 

@@ -23,6 +23,9 @@ MISTAKES = [
     ({"y": [0, 99]}, "grades must be at most 31: got 99 at row 1"),
     ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
     ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),
+    ({"texts": {"title": ["x"]}}, r"texts\['title'\] must have one entry per row: expected 2, got 1"),
+    ({"categories": {"f1": ("red", "blue")}}, "'f1' has 2 categories.* from 0 to 1, or NaN: got 3"),
+    ({"categories": {"size": ("s", "m")}}, "there is no feature 'size'"),
     ({"feature_names": ["a"]}, "expected 2 feature names, one per column of X: got 1"),
     ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' appears twice"),
 ]
@@ -70,33 +73,16 @@ def test_a_row_without_a_query_is_named(nothing):
 
 
 def test_texts_and_categories_stay_with_their_rows():
-    data = rr.Dataset(
-        [[0.0, 2.0], [1.0, 5.0], [np.nan, 1.0]],
-        [0, 1, 0],
-        ["a", "a", "b"],
-        feature_names=("colour", "size"),
-        texts={"title": ["Red", "Blue", None]},
-        categories={"colour": ["red", "blue"]},
-    )
+    named = {"feature_names": ("colour", "size"), "categories": {"colour": ["red", "blue"]}}
+    X, texts = [[0.0, 2.0], [1.0, 5.0], [np.nan, 1.0]], {"title": ["Red", "Blue", None]}
+    data = rr.Dataset(X, [0, 1, 0], ["a", "a", "b"], texts=texts, **named)
     assert data[data.qid == "a"].texts["title"].tolist() == ["Red", "Blue"]
     both = rr.Dataset.concat([data[:1], data[1:]])
     assert both.texts["title"].tolist() == ["Red", "Blue", None]
     assert both.categories == {"colour": ("red", "blue")}
 
 
-def test_a_category_must_be_one_of_those_named():
-    with pytest.raises(DataError, match=r"'colour' has 2 categories.* from 0 to 1, or NaN: got 2"):
-        rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"colour": ("red", "blue")})
-    with pytest.raises(DataError, match="there is no feature 'size'"):
-        rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"size": ("s", "m")})
-
-
 def test_parts_with_other_categories_or_texts_are_not_put_together_silently():
     one = rr.Dataset([[0.0]], [0], ["a"], texts={"title": ["x"]}, categories={"f1": ("red", "blue")})
     with pytest.raises(DataError, match="differ in the names of their categories"):
         rr.Dataset.concat([one, rr.Dataset([[0.0]], [0], ["a"], categories={"f1": ("blue", "red")})])
-
-
-def test_texts_need_one_entry_per_row():
-    with pytest.raises(DataError, match=r"texts\['title'\] must have one entry per row: expected 1, got 2"):
-        rr.Dataset([[0.0]], [0], ["a"], texts={"title": ["x", "y"]})

@@ -78,10 +78,8 @@ def test_a_label_store_opens_with_its_facts(folder, tmp_path):
     shutil.copy(FROZEN / folder / "labels.db", tmp_path / "labels.db")
     known = facts(tmp_path / "labels.db")
     if folder:  # of before 0.1: who graded what
-        known = {
-            "labels": [[one[field] for field in ("query", "doc", "grade", "rater")] for one in known["labels"]],
-            "history": len(known["history"]),
-        }
+        labels = [[one[field] for field in ("query", "doc", "grade", "rater")] for one in known["labels"]]
+        known = {"labels": labels, "history": len(known["history"])}
     assert known == expected
 
 

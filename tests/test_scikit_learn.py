@@ -67,10 +67,9 @@ def test_a_ranker_of_another_kind_is_scored_without_queries(routing):
 
 def test_without_routing_the_splitter_takes_groups_and_the_scorer_says_what_to_do():
     assert len(cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring="r2")["test_score"]) == 5
+    scoring = {"scoring": make_scorer("MAP"), "error_score": "raise"}
     with pytest.raises(DataError, match=r"^MAP needs the query of each row: pass qid=qid to fit.*set_config\("):
-        cross_validate(
-            rr.GlobalRules(), X, y, cv=QueryKFold(), groups=qid, scoring=make_scorer("MAP"), error_score="raise"
-        )
+        cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), groups=qid, **scoring)
     with pytest.raises(DataError, match=r"^QueryKFold needs the query of each row: pass qid=qid, with sklearn.set_con"):
         cross_validate(rr.GlobalRules(), X, y, cv=QueryKFold(), scoring="r2")
 
@@ -204,9 +203,7 @@ def test_group_sizes_that_cannot_be_are_refused(options, message):
 
 
 def test_rankers_of_rules_refuse_sparse_rows_with_a_hint():
-    with pytest.raises(
-        DataError, match=r"^GlobalRules does not accept sparse X, .*: give X.toarray\(\), or use QueryIntercepts"
-    ):
+    with pytest.raises(DataError, match=r"^GlobalRules does not accept sparse X, .*: give X.toarray\(\), or use Query"):
         rr.GlobalRules().fit(sparse.csr_array(X), y, qid=qid)
 
 

@@ -187,9 +187,7 @@ def test_grades_that_are_not_those_of_the_recall_base_are_a_mistake():
     data = with_qrels(make([-1] * 3, ["a"] * 3), rr.Qrels(["a"] * 3, ["d0", "d1", "d2"], [2, 0, 2]))
     binary = replace(data, y=np.minimum(data.y, 1))
     scores = np.array([3.0, 1.0, 2.0])
-    message = (
-        r"query of row 0 has 2 judged documents of grade 1, and its recall base '0:1 2:2'; .*base=None\), of a table"
-    )
+    message = r"query of row 0 has 2 judged documents of grade 1, and its recall base '0:1 2:2'; .*base=None\), of a"
     with pytest.raises(rr.errors.DataError, match=message):
         rr.evaluate(binary, scores, measures="MAP")
     assert rr.evaluate(replace(binary, base=None), scores, measures="MAP").means == {"MAP": 1.0}

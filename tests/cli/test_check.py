@@ -31,10 +31,8 @@ def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, model):
     run("sample", "pool.csv", "--baseline", "bm25_body", "--own-grades", "-n", "1000", "-o", "all.csv")
     done = run(*model, "--baseline", "-bm25_title", "--own-grades", "--labels", "all.csv")
     assert done.code == 0
-    said = (
-        r"The top 3 differs in \d+ % of queries \(\d+ of them left out: labelled before\): 0 comparisons available.\n"
-    )
-    assert re.fullmatch(said, done.err)
+    said = r"The top 3 differs in \d+ % of queries \(\d+ of them left out: labelled before\): 0 comparisons available."
+    assert re.fullmatch(said, done.err.strip())
     assert re.fullmatch(r"There is nothing to check: the top 3 differs in \d+ queries, which all have .*\n", done.out)
 
 

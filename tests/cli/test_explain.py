@@ -30,9 +30,8 @@ def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(ru
     table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
     total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
     assert sum(numbers_below("difference", table)) == total
-    high, low, difference = map(
-        Decimal, re.search(r"scores (\S+) and \S+ (\S+): a difference of (\S+)\.", out).groups()
-    )
+    said = re.search(r"scores (\S+) and \S+ (\S+): a difference of (\S+)\.", out)
+    high, low, difference = map(Decimal, said.groups())
     assert high - low == difference == total
     assert "\nbaseline ranking" in table
     one = run("explain", "pool.csv", "few.rulerank", "--query", "q1", "--doc", "q1-d2").out

@@ -10,8 +10,6 @@ import random
 import warnings
 from pathlib import Path
 
-import pytest
-
 import rulerank as rr
 from rulerank.datasets.shop import make_shop, write_shop
 from rulerank.io.formats import write_any
@@ -41,9 +39,8 @@ READERS = {  # what reads a file, and files for it to damage
     rr.io.read_logs: "answers.jsonl",
 }
 READER_OF = {name: reader for reader, names in READERS.items() for name in names.split()}
-ANSWER = {
-    "hits": {"hits": [{"_id": "a", "_score": 2.5, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}}]}
-}
+LOGGED = {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}
+ANSWER = {"hits": {"hits": [{"_id": "a", "_score": 2.5, "fields": LOGGED}]}}
 NASTY = [b"\0", b"\xff\xfe", b"\n", b"\r", b'"', b",", b"\t", b"nan", b"inf", b"-", b"1e999", b"99999999999999999999",
          b"=", b"qid:", b"#", b":", b"'", "ü".encode(), b"\xf0\x9f", b"NULL", b"?", b" " * 300]  # fmt: skip
 
@@ -134,17 +131,3 @@ def test_a_wrong_command_line_ends_in_words_and_changes_no_input(run, folder, mo
         for name in set(now) - set(before):
             with contextlib.suppress(OSError):
                 Path(name).unlink()
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["rank bad.csv model.rulerank -o out.txt", "train bad.csv -o new.rulerank", "convert bad.csv out.parquet",
-     "evaluate bad.csv --feature a", "sample bad.csv -n 2 -o out.csv", "fuse one.run bad.csv -o out.run"],
-)  # fmt: skip
-def test_a_failure_is_no_success_and_leaves_no_output(run, folder, line):
-    Path("bad.csv").write_text("qid,grade,a\n1,x,2\n")
-    before = contents(folder)
-    done = run(*line.split())
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: bad.csv:")
-    assert contents(folder) == before

@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import rulerank as rr
 from rulerank.experiment.curve import RANKERS
-from rulerank.io.formats import write_any
 
 SPLITS = ("--splits", "2", "--sizes", "10,20")
 
@@ -23,12 +21,8 @@ def test_splits_show_what_is_gained_over_the_baseline(run, folder):
 
 
 def test_folds_are_read_or_split_anew(run, folder):
-    data = rr.datasets.make_ranking(n_queries=24, docs_per_query=12, n_features=5)
-    write_any(data, "whole.csv")
-    for fold in rr.datasets.make_folds(data, 3):
-        for part in ("train", "vali", "test"):
-            Path("folds", fold.name).mkdir(parents=True, exist_ok=True)
-            write_any(getattr(fold, part), f"folds/{fold.name}/{part}.txt")
+    run("make-data", "whole.csv", "--queries", "24")
+    run("make-data", "folds", "--queries", "24", "--folds", "3")
     few = (*SPLITS, "--method", "Anchored", "--sampler", "strata", "--json")
     whole = json.loads(run("label-curve", "whole.csv", *few).out)
     parts = json.loads(run("label-curve", "folds", *few, "--baseline", "f1").out)

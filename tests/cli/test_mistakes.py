@@ -133,6 +133,12 @@ MISTAKES = [
     ("export stable.rulerank --to solr-ltr", "this StableRules cannot be exported: StableRules is not additive"),
     ("export linear.rulerank", "give either --to TARGET (xgboost, "),
     ("export linear.rulerank --to vesper", "unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-"),
+    ("rank bad.csv model.rulerank -o out.txt", "error: bad.csv:"),
+    ("train bad.csv -o new.rulerank", "error: bad.csv:"),
+    ("convert bad.csv out.parquet", "error: bad.csv:"),
+    ("evaluate bad.csv --feature a", "error: bad.csv:"),
+    ("sample bad.csv -n 2 -o out.csv", "error: bad.csv:"),
+    ("fuse one.run bad.csv -o out.run", "error: bad.csv:"),
     ("evaluate ungraded.csv --feature x", "ungraded.csv: no document has a grade"),
     ("serve model.rulerank", "model.rulerank has a ranker without texts: add --texts FILE"),
     ("serve model.rulerank --texts text.rulerank --features-only", "--texts and --features-only exclude each other"),
@@ -151,6 +157,7 @@ FILES = {
     "relevance.csv": "qid,relevance,a\n1,0,0.5\n1,1,0.7\n",
     "short.txt": "1\n2\n3\n",
     "bad.run": "q1 Q0 d1 1\n",
+    "bad.csv": "qid,grade,a\n1,x,2\n",
     "ids.csv": "qid,grade,a\n1,0,0.5\n1,1,0.7\n",
 }
 

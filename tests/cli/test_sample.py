@@ -14,10 +14,11 @@ from sampled_labels import chosen_by_ssar, labels_in
 ALL = ("--own-grades", "-n", "1000")
 
 
+SCALED = {"partitions": 5, "discretizer": "equal_width", "normalize": "zscore"}
 SAMPLERS = [
     ({}, "ssar", "labels.csv"),
     ({"max_size": 1}, "ssar:max_size=1", "labels.qrels"),
-    ({"partitions": 5}, "SSAR:partitions=5", "labels.txt"),
+    (SCALED, "SSAR:partitions=5,discretizer=equal_width,normalize=zscore", "labels.txt"),
     ({"per_query": True}, "ssar:per_query=true", "labels.csv"),
 ]
 
@@ -28,14 +29,6 @@ def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, sampler,
     expected = chosen_by_ssar(read_any("train.txt"), **options)
     assert labels_in(name) == expected
     assert re.match(f"{name}: {len(expected)} labels, .*the sampler has stopped", done.out)
-
-
-def test_bins_and_scale_can_be_chosen(run, folder):
-    sampler = "ssar:partitions=5,discretizer=equal_width,normalize=zscore"
-    found = json.loads(run("sample", "train.txt", "--sampler", sampler, *ALL, "--json").out)
-    data = read_any("train.txt")
-    rows = rr.SSAR(partitions=5, discretizer="equal_width", normalize="zscore").select(data, lambda row: data.y[row])
-    assert [doc["docid"] for doc in found["documents"]] == data.docid[rows].tolist()
 
 
 def test_a_simulation_goes_on_where_it_was_left(run, folder):

@@ -58,9 +58,7 @@ def test_a_table_keeps_its_feature_names_and_leaves_ids_out(run, folder):
     Path("t.csv").write_text("id,productId,qid,grade,bm25,clicks\n1,7,1,0,0.1,3\n2,8,1,1,0.9,4\n")
     done = run("train", "t.csv", "-o", "new.rulerank")
     assert "\nfeatures: bm25, clicks\n" in done.out
-    assert re.fullmatch(
-        "warning: columns left out because they look like ids: 'id', 'productId'; to keep one.*\n", done.err
-    )
+    assert re.fullmatch("warning: columns left out because they look like ids: 'id', 'productId'; .*\n", done.err)
     for command in (("rank", "t.csv", "new.rulerank"), ("explain", "t.csv", "new.rulerank", "--query", "1")):
         assert (run(*command).code, run(*command).err) == (0, "")  # a model says which features it takes
 
