@@ -1,5 +1,6 @@
 """What several test files share: the command line, and the real data, when RULERANK_DATA names its folder."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -22,7 +23,10 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command line in this process, as a user does: run("evaluate", "test.txt", ...) -> code, out, err."""
+    """Call the command line in this process, as a user does: run("evaluate", "test.txt", ...) -> code, out, err.
+
+    run.json("evaluate", "test.txt", ...) adds --json and returns the answer, of a command that must succeed.
+    """
     from rulerank.cli import main  # most tests do without
 
     def run(*args):
@@ -31,6 +35,12 @@ def run(monkeypatch, capsys):
             main()
         return Done(stop.value.code or 0, *capsys.readouterr())
 
+    def answer(*args):
+        done = run(*args, "--json")
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+    run.json = answer
     return run
 
 

@@ -1,6 +1,5 @@
 """rulerank check: side-by-side comparisons, decided by labels or by grades that are known."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -21,10 +20,10 @@ def test_known_grades_decide(run, model):
     done = run(*model, "--baseline", "-bm25_title", "--own-grades", "--labels", "labels.csv")
     assert done.code == 0
     assert done.err.startswith("The top 3 differs in ")
-    shown = json.loads(run(*model, "--own-grades", "--baseline", "-bm25_title", "--json").out)
+    shown = run.json(*model, "--own-grades", "--baseline", "-bm25_title")
     assert shown["baseline"] == "-bm25_title"
     assert shown["won"] + shown["lost"] + shown["ties"] > 0
-    assert json.loads(run(*model, "--own-grades", "--json").out)["baseline"] == "pagerank"  # the model's own
+    assert run.json(*model, "--own-grades")["baseline"] == "pagerank"  # the model's own
 
 
 def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, model):
@@ -37,8 +36,8 @@ def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, model):
 
 
 def test_labels_decide_unless_the_page_had_them_when_it_trained(run, model):
-    by_store = json.loads(run(*model, "--baseline", "-bm25_title", "--labels", "judged.db", "--json").out)
-    by_grades = json.loads(run(*model, "--baseline", "-bm25_title", "--own-grades", "--json").out)
+    by_store = run.json(*model, "--baseline", "-bm25_title", "--labels", "judged.db")
+    by_grades = run.json(*model, "--baseline", "-bm25_title", "--own-grades")
     assert by_store | {"labels": None} == by_grades  # the store has all of them
     with rr.judging.LabelStore("judged.db") as store:
         store.note_check(max(label.id for label in store.history()), "Anchored", "bm25_body")
@@ -53,7 +52,7 @@ def test_what_lacks_a_grade_is_counted(run, folder):
     rr.io.write_table(replace(synthetic, y=np.where(places < 4, places % 2, -1)), "low.csv")
     words = ("check", "low.csv", "g.rulerank", "--baseline", synthetic.feature_names[0], "--own-grades")
     done = run(*words)
-    n = json.loads(run(*words, "--json").out)["n_without_grades"]
+    n = run.json(*words)["n_without_grades"]
     assert n > 20
     assert f"comparisons available, {n} more without grades." in done.err
     assert re.search(rf"{n} of [^.]*have documents without grades", done.out.replace("\n", " "))

@@ -1,7 +1,6 @@
 """Every command shows examples, and every example runs; no help is longer than two screens."""
 
 import io
-import json
 import shlex
 
 import pytest
@@ -53,7 +52,7 @@ def test_every_example_runs(example, run, folder, monkeypatch):
 
 
 def test_methods_are_listed_by_class_with_their_codes_and_parameters(run):
-    listed = json.loads(run("methods", "--json").out)
+    listed = run.json("methods")
     assert {row["method"]: row["alias"] for row in listed} == {one.class_name: one.name for one in METHODS.values()}
     for method in METHODS.values():
         assert method_named(method.short) is method_named(method.name.lower()) is method_named(method.class_name)

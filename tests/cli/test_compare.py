@@ -1,6 +1,5 @@
 """rulerank compare runs systems over a directory of folds and writes the report."""
 
-import json
 
 import polars as pl
 
@@ -22,8 +21,8 @@ def test_it_writes_the_report_and_prints_the_means(run, folder):
 
 def test_a_method_may_have_settings_and_the_convention_too(run, folder):
     method = "GlobalRules:votes=mean,drop_weakest=0"
-    words = ("compare", ".", "--method", method, "--jobs", "1", "--convention", "letor3:ties=file", "--json")
-    found = json.loads(run(*words).out)
+    words = ("compare", ".", "--method", method, "--jobs", "1", "--convention", "letor3:ties=file")
+    found = run.json(*words)
     assert set(found["means"]) == {method}
     assert (found["failures"], found["convention"], found["ties"]) == ([], "letor3", "file")
 

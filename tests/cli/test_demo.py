@@ -1,6 +1,5 @@
 """rulerank demo: from texts to reasons, whatever comes out."""
 
-import json
 import re
 
 import rulerank as rr
@@ -19,7 +18,7 @@ def test_the_demo_goes_from_texts_to_reasons(run):
     assert "(bm25(all) + meaning(all)); 100 labels of 10 queries; the top 3 changes in " in done.out
     assert "\nThe truth, on 15 other queries: NDCG@10 0." in done.out
     assert "And why above the second? By feature:\n" in done.out
-    payload = json.loads(run("demo", "--queries", "30", "--json").out)
+    payload = run.json("demo", "--queries", "30")
     ndcg = {ranking["ranking"]: ranking["means"]["NDCG@10"] for ranking in payload["rankings"]}
     assert list(ndcg)[:4] == ["random order", "BM25 alone", "BM25 + meaning", "best single feature"]
     assert ndcg["random order"] < ndcg["BM25 alone"] < ndcg["BM25 + meaning"] < max(ndcg[label] for label in LEARNERS)

@@ -19,7 +19,7 @@ def rows_of(run, *words):
 
 
 def rankings_of(run, *words):
-    return json.loads(run("evaluate", *words, "--json").out)["rankings"]
+    return run.json("evaluate", *words)["rankings"]
 
 
 @pytest.mark.parametrize("convention", ["standard", "standard-exp", "letor3", "letor4"])
@@ -104,9 +104,9 @@ def test_comparing_runs_agrees_with_comparing_the_scores_they_hold(run, folder):
     for name, column in (("a.txt", 0), ("b.txt", 2)):
         Path(name).write_text("\n".join(map(repr, data.X[:, column].tolist())))
     expected = library.compare(data.y, {"a.txt": data.X[:, 0], "b.txt": data.X[:, 2]}, data.qid, ["MAP", "P@1"])
-    words = ("-m", "MAP", "-m", "P@1", "--compare", "--json")
-    by_scores = json.loads(run("evaluate", "test.csv", "a.txt", "b.txt", *words).out)["pairs"]
-    by_runs = json.loads(run("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", *words).out)["pairs"]
+    words = ("-m", "MAP", "-m", "P@1", "--compare")
+    by_scores = run.json("evaluate", "test.csv", "a.txt", "b.txt", *words)["pairs"]
+    by_runs = run.json("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", *words)["pairs"]
     assert by_scores == json.loads(json.dumps(expected.to_dict()))["pairs"]
     for pair, other in zip(by_scores, by_runs, strict=True):
         assert other | {"a": "a.txt", "b": "b.txt"} == pair

@@ -1,7 +1,6 @@
 """rulerank explain: documents, rankings and models, on a terminal and in files."""
 
 import io
-import json
 import re
 import sys
 from decimal import Decimal
@@ -62,7 +61,7 @@ def test_two_documents_are_compared_and_what_would_lift_the_lower_is_said(run, s
     done = run(*EXPLAIN, "--doc", low, "--versus", high, "--what-if")
     assert done.out.startswith(f"Why {high} is above {low}")
     assert f"What would lift {low} above {scores.max():.3f}" in done.out
-    payload = json.loads(run(*EXPLAIN, "--doc", low, "--what-if", "--json").out)
+    payload = run.json(*EXPLAIN, "--doc", low, "--what-if")
     assert payload["kind"] == "explanation"
     assert payload["what_if"]["above"] == min(scores[scores > scores.min()])
 
@@ -71,7 +70,7 @@ def test_a_document_on_top_has_nothing_to_change_and_the_page_says_so(run, score
     _, low, high = scored
     assert f"It already ranks above {low}." in run(*EXPLAIN, "--doc", high, "--versus", low, "--what-if").out
     assert "It already ranks above all others." in run(*EXPLAIN, "--doc", high, "--what-if").out
-    payload = json.loads(run(*EXPLAIN, "--doc", high, "--what-if", "--json").out)
+    payload = run.json(*EXPLAIN, "--doc", high, "--what-if")
     assert payload["what_if"]["note"] == "It already ranks above all others."
 
 
@@ -87,7 +86,7 @@ def test_documents_that_are_there_only_because_they_are_judged_are_not_ranked(ru
         "b,x,1,0,extra,0:1 1:1\nb,y,2,1,yes,0:1 1:1\n"
     )
     rr.GlobalRules().fit([[0.0], [1.0]] * 5, [0, 1] * 5, qid=[1] * 10).save("one.rulerank")
-    found = json.loads(run("explain", "extra.csv", "one.rulerank", "--query", "a", "--json").out)
+    found = run.json("explain", "extra.csv", "one.rulerank", "--query", "a")
     assert {doc["document"] for doc in found["documents"]} == {"x", "y"}
     assert run("explain", "extra.csv", "one.rulerank", "--doc", "z").out.startswith("Why z scores")
     why = run("explain", "extra.csv", "one.rulerank", "--query", "a", "--doc", "x").out
@@ -97,12 +96,11 @@ def test_documents_that_are_there_only_because_they_are_judged_are_not_ranked(ru
 def test_a_query_alone_explains_its_ranking_and_nothing_the_model(run, folder):
     done = run(*EXPLAIN, "--query", "q1", "-o", "why.html")
     assert (done.code, done.out) == (0, "why.html: The ranking for query q1\n")
-    found = json.loads(run(*EXPLAIN, "--query", "q1", "--top", "3", "--baseline", "-f1", "--json").out)
+    found = run.json(*EXPLAIN, "--query", "q1", "--top", "3", "--baseline", "-f1")
     assert (found["baseline"], len(found["documents"])) == ("f1, lowest first", 3)
-    none = run(*EXPLAIN, "--query", "q1", "--baseline", "none", "--json")
-    assert json.loads(none.out)["baseline"] is None
+    assert run.json(*EXPLAIN, "--query", "q1", "--baseline", "none")["baseline"] is None
     assert run(*EXPLAIN).out.startswith("What the model does")
-    assert json.loads(run("explain", "test.txt", "query.rulerank", "--json").out)["kind"] == "overview"
+    assert run.json("explain", "test.txt", "query.rulerank")["kind"] == "overview"
 
 
 @pytest.mark.parametrize(
@@ -120,8 +118,7 @@ def test_the_name_of_the_file_says_the_format_of_a_page_and_of_a_release_page(ru
 def test_what_a_model_has_learned_is_drawn(run, folder, model):
     pytest.importorskip("matplotlib", reason="needs the extra: figures")
     for name in ("curves.svg", "again.svg"):
-        done = run("explain", "test.txt", model, "-o", name, "--json")
-        assert json.loads(done.out) == {"file": name, "rows": 96}
+        assert run.json("explain", "test.txt", model, "-o", name) == {"file": name, "rows": 96}
     assert b"<svg" in (folder / "curves.svg").read_bytes() == (folder / "again.svg").read_bytes()
 
 

@@ -23,7 +23,7 @@ def test_names_and_files_can_be_given(run, folder):
     assert done.out.startswith("send model.json with: POST /_ltr/_featureset/films/_createmodel\n")
     assert json.loads(Path("model.json").read_text()) == made.document
     given = {"engine": "opensearch-ltr", "request": made.request, "document": "model.json"}
-    assert json.loads(run(*words, "--json").out).items() >= (given | {"features": list(made.features)}).items()
+    assert run.json(*words).items() >= (given | {"features": list(made.features)}).items()
 
 
 def test_answers_are_checked(run, folder):

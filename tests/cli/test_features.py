@@ -61,7 +61,7 @@ def test_the_fused_baseline_is_printed_with_its_quality(run, folder):
     arguments = ("docs.jsonl", "queries.tsv", "--qrels", "qrels.txt", "--embed", "lsa", "-o", "pool.parquet")
     done = run("features", *arguments)
     assert "A start without labels: --baseline 'bm25(all) + meaning(all)' (NDCG@10 0." in done.out
-    found = json.loads(run("features", *arguments, "--json").out)["fused"]
+    found = run.json("features", *arguments)["fused"]
     data = rr.read_table("pool.parquet")
     scores = find_baseline(data.feature_names, "bm25(all) + meaning(all)").scores(data)
     assert found["baseline"] == "bm25(all) + meaning(all)"

@@ -25,7 +25,7 @@ def test_make_data_writes_folds_and_texts(run, folder):
     for got, fold in zip(rr.read_folds("folds"), folds, strict=True):
         assert got.vali.docid.tolist() == fold.vali.docid.tolist()
         np.testing.assert_array_equal(got.test.X, fold.test.X)
-    payload = json.loads(run("make-data", "shop", "--texts", "--queries", "8", "--seed", "3", "--json").out)
+    payload = run.json("make-data", "shop", "--texts", "--queries", "8", "--seed", "3")
     assert payload["files"] == ["shop/documents.jsonl", "shop/queries.tsv", "shop/judgements.qrels"]
     assert (payload["products"], payload["queries"]) == (2000, 8)
 
@@ -46,7 +46,7 @@ def test_convert_takes_named_columns_and_says_what_is_left_out(run, folder):
     done = run("convert", "train.csv", "out.txt", "--qid", "query", "--features", "pagerank, clicks")
     assert done.out == "out.txt: 96 rows, csv to letor; not stored: feature names\n"
     assert read_any("out.txt").X.shape == (96, 2)
-    payload = json.loads(run("convert", "test.txt", "out.qrels", "--json").out)
+    payload = run.json("convert", "test.txt", "out.qrels")
     assert payload == {"rows": 96, "from": "letor", "to": "qrels", "left_out": 0, "note": "features"}
     Path("some.csv").write_text("qid,docid,grade\n1,a,2\n1,b,?\n")
     done = run("convert", "some.csv", "some.qrels")
@@ -59,7 +59,7 @@ def test_logs_of_an_engine_become_a_pool_with_labels(run, folder):
     data = read_any("pool.parquet")
     assert data.feature_names == ("title", "new", "engine_rank", "engine_score")
     assert (data.y.tolist(), data.qid.tolist()) == ([2, 0], ["q7", "q7"])
-    assert json.loads(run("convert", "answers.jsonl", "pool.txt", "--json").out)["rows"] == 4
+    assert run.json("convert", "answers.jsonl", "pool.txt")["rows"] == 4
     Path("logs7").mkdir()
     for name in ("q7", "q8"):
         Path("logs7", f"{name}.json").write_text(Path("q7.json").read_text().replace('"id"', '"sku"'))
@@ -84,7 +84,7 @@ def test_a_log_joins_a_pool_and_is_summed_up(run, folder):
     data = rr.read_table("clicked.parquet")
     assert lines[-1] == f"clicked.parquet: {data!r}"
     assert data.impressions.count.sum() == 2400
-    found = json.loads(run("clicks", "log.csv", "pool.csv", "--json").out)
+    found = run.json("clicks", "log.csv", "pool.csv")
     assert (found["impressions"], found["pool"]["docs"]) == (2400, 24)
     assert [one["position"] for one in found["positions"]] == [1, 2, 3, 4, 5, 6]
 
@@ -111,5 +111,5 @@ def test_mixed_lists_are_written_one_a_line(run, folder):
 
 
 def test_clicks_say_which_ranking_wins(run, folder):
-    assert json.loads(run("interleave", "--clicks", "teams.csv", "--json").out)["won"]
+    assert run.json("interleave", "--clicks", "teams.csv")["won"]
     assert run("interleave", "--clicks", "teams.csv").out.startswith("No clear difference: B won ")

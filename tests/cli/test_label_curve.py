@@ -1,6 +1,5 @@
 """rulerank label-curve: the table and the files."""
 
-import json
 from pathlib import Path
 
 from rulerank.experiment.curve import RANKERS
@@ -23,9 +22,9 @@ def test_splits_show_what_is_gained_over_the_baseline(run, folder):
 def test_folds_are_read_or_split_anew(run, folder):
     run("make-data", "whole.csv", "--queries", "24")
     run("make-data", "folds", "--queries", "24", "--folds", "3")
-    few = (*SPLITS, "--method", "Anchored", "--sampler", "strata", "--json")
-    whole = json.loads(run("label-curve", "whole.csv", *few).out)
-    parts = json.loads(run("label-curve", "folds", *few, "--baseline", "f1").out)
+    few = (*SPLITS, "--method", "Anchored", "--sampler", "strata")
+    whole = run.json("label-curve", "whole.csv", *few)
+    parts = run.json("label-curve", "folds", *few, "--baseline", "f1")
     assert (whole["baseline"], parts["baseline"]) == ("bm25_body", "f1")  # the first is found by its name
     assert {point["ranker"] for point in parts["points"]} == {"Anchored"}
     assert (parts["n_pool"], parts["n_splits"]) == (whole["n_pool"], 2)

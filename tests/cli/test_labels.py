@@ -1,6 +1,5 @@
 """rulerank judge and rulerank labels: what they say, what they refuse, and where the labels go."""
 
-import json
 import os
 import signal
 import subprocess
@@ -27,7 +26,7 @@ def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder
 
 
 def test_judge_prints_the_address_as_json_and_for_others_with_the_token(run, folder):
-    found = json.loads(run("judge", "pool.csv", "--port", "0", "--no-open", "--json").out)
+    found = run.json("judge", "pool.csv", "--port", "0", "--no-open")
     assert found["url"].startswith("http://127.0.0.1:")
     assert (found["documents"], found["queries"], found["labels"]) == (24, 4, "labels.db")
     done = run("judge", "pool.csv", "--host", "0.0.0.0", "--port", "0", "--token", "a secret & long")
@@ -67,7 +66,7 @@ def test_ctrl_c_ends_a_real_session_cleanly(folder):
 
 def test_labels_go_out_and_come_back(run, folder):
     assert run("labels", "judged.db").out == "judged.db: 24 labels, 24 documents, 1 rater\n"
-    counts = json.loads(run("labels", "judged.db", "--json").out)
+    counts = run.json("labels", "judged.db")
     assert (counts["labels"], counts["documents"], counts["raters"]) == (24, 24, 1)
     assert (counts["decisions"], counts["other_raters"], counts["settings"]["combine"]) == (0, {}, "median")
     said = run("labels", "judged.db", "-o", "judged.qrels", "--combine", "majority").out
@@ -97,18 +96,18 @@ def test_the_count_says_how_labels_count(run, team):
     with rr.judging.LabelStore("team.db") as store:
         store.add("q1", "d1", 2, "bob")  # ann said 1
     assert run("labels", "team.db").out.endswith("\n1 document without a grade until the admin decides (--disputes).\n")
-    assert json.loads(run("labels", "team.db", "--json").out)["undecided"] == 1
+    assert run.json("labels", "team.db")["undecided"] == 1
 
 
 def test_disputes_are_listed_the_largest_first(run, team):
     assert "q1     d0        ann 0, bob 2" in run("labels", "team.db", "--disputes").out
-    (found,) = json.loads(run("labels", "team.db", "--disputes", "--json").out)["disputes"]
+    (found,) = run.json("labels", "team.db", "--disputes")["disputes"]
     assert (found["doc"], found["spread"], found["decided"]) == ("d0", 2, False)
     given = [(one["rater"], one["grade"], one["page"]) for one in found["labels"]]
     assert given == [("ann", 0, "document"), ("bob", 2, "list")]
     with rr.judging.LabelStore("team.db") as store:
         store.decide("q1", "d0", 1, "lea")
-    assert json.loads(run("labels", "team.db", "--disputes", "--json").out)["disputes"][0]["decision"] == 1
+    assert run.json("labels", "team.db", "--disputes")["disputes"][0]["decision"] == 1
     with rr.judging.LabelStore("calm.db") as store:
         store.add("q", "d", 1, "ann")
     said = "calm.db: raters agree on all documents that several have graded\n"
@@ -123,7 +122,7 @@ def test_other_raters_come_in_apart_and_their_agreement_is_told(run, team):
     said = run("labels", "team.db", "--agreement").out
     for part in ("Krippendorff's alpha of the human raters: 0.", "90 % interval", "gpt, with the human raters"):
         assert part in said
-    found = json.loads(run("labels", "team.db", "--agreement", "--json").out)
+    found = run.json("labels", "team.db", "--agreement")
     assert found["other_raters"][0]["share"]["n_docs"] == 3
     assert found["raters"][0]["name"] == "ann"
     run("labels", "team.db", "-o", "out.qrels")

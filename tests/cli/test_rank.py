@@ -1,6 +1,5 @@
 """rulerank rank: scores of documents, by the features that a model names."""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -46,10 +45,9 @@ def test_the_ending_of_the_file_chooses_the_format(run, model, name, says, begin
 
 def test_json_holds_the_scores_unless_a_file_does(run, model):
     data = read_any("test.txt")
-    found = json.loads(run("rank", *WORDS, "--json").out)
+    found = run.json("rank", *WORDS)
     assert found == {"rows": 96, "format": "csv", "scores": model.predict(data).tolist()}
-    kept = run("rank", *WORDS, "-o", "ranked.txt", "--json")
-    assert json.loads(kept.out) == {"rows": 96, "format": "scores"}
+    assert run.json("rank", *WORDS, "-o", "ranked.txt") == {"rows": 96, "format": "scores"}
 
 
 def test_a_run_has_the_best_first(run, model):

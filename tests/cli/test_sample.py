@@ -1,6 +1,5 @@
 """rulerank sample: the documents to label next, and simulated labels; documents without ids have keys."""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -53,8 +52,7 @@ def test_the_next_documents_are_listed_in_each_format(run, folder):
 def test_a_list_takes_the_labels_given_so_far_into_account(run, folder):
     expected = chosen_by_ssar(read_any("train.txt"))
     run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "-n", "4", "-o", "labels.csv")
-    done = run("sample", "train.txt", "--sampler", "ssar", "--labels", "labels.csv", "-n", "1", "--json")
-    payload = json.loads(done.out)
+    payload = run.json("sample", "train.txt", "--sampler", "ssar", "--labels", "labels.csv", "-n", "1")
     assert payload["documents"] == [{"qid": expected[4][0], "docid": expected[4][1], "grade": None}]
     assert (payload["labels"], payload["chosen"], payload["file"]) == (4, 1, None)
     assert 0 < payload["closeness"] < 1
@@ -98,8 +96,7 @@ def test_labels_name_documents_without_ids_by_a_key_and_people_see_their_rows(ru
     lines = [f"q1,{docid},,row {nameless.row(qid, docid) + 1}" for qid, docid in keys[:2]]
     assert listed.splitlines() == ["qid,docid,grade,comment", *lines]
     Path("list.csv").write_text(listed.replace(",,", ",1,"))  # filled in by hand
-    more = run("sample", "bare.csv", "--sampler", "ssar", "--labels", "list.csv", "-n", "1", "--json")
-    assert json.loads(more.out)["labels"] == 2
+    assert run.json("sample", "bare.csv", "--sampler", "ssar", "--labels", "list.csv", "-n", "1")["labels"] == 2
 
 
 @pytest.mark.parametrize("name", ["row {}", "row{}"])  # the second is what the first version wrote

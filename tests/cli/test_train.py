@@ -15,9 +15,7 @@ RULES = ("--method", "RE-GR")  # GlobalRules by its code
 
 
 def trained(run, *words):
-    done = run("train", *words, "-o", "new.rulerank", "--json")
-    assert done.code == 0, done.err
-    return json.loads(done.out)
+    return run.json("train", *words, "-o", "new.rulerank")
 
 
 def test_a_model_is_what_the_library_learns(run, folder):

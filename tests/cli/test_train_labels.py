@@ -47,7 +47,7 @@ def test_few_labels_start_from_the_baseline_and_what_can_be_said_is_said(run, fo
     assert "Anchored: baseline bm25_body\n" in done.out
     assert re.search(r"\(bm25_body\); 10 labels of \d+ quer\w+; the top 3 changes in \d+ %", done.out)
     assert "more labels could raise DCG@10 by" in done.out
-    found = json.loads(run(*FEW, "--baseline", "clicks", "--json").out)
+    found = run.json(*FEW, "--baseline", "clicks")
     assert found["method"] == "Anchored"
     assert found["few_labels"].items() >= {"baseline": "clicks", "labels": 10}.items()
 
@@ -93,7 +93,7 @@ def test_a_model_may_be_the_baseline_and_a_check_knows_it(run, folder, method):
     expected = rr.select(pool, few_label_ranker(method).set_params(baseline=clicks), baseline=clicks).ranker
     assert np.array_equal(rr.load("few.rulerank").predict(pool), expected.predict(pool))
     assert run("rank", "pool.csv", "few.rulerank").code == run("explain", "pool.csv", "few.rulerank").code == 0
-    known = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--json").out)
+    known = run.json("check", "pool.csv", "few.rulerank", "--own-grades")
     named = run("check", "pool.csv", "few.rulerank", "--own-grades", "--json", "--baseline", "clicks.rulerank")
     assert known["baseline"] == "a QueryIntercepts model"
     assert json.loads(named.out) == known | {"baseline": "clicks.rulerank"}
@@ -109,8 +109,7 @@ def test_a_sum_of_features_or_a_run_may_be_the_baseline(run, folder, method):
         for words in (("rank",), ("explain",), ("explain", "--query", "q1"), ("explain", "--doc", "q1-d1")):
             again = run(words[0], "pool.csv", "few.rulerank", *words[1:])
             assert again.code == 0, again.err
-        named = run("check", "pool.csv", "few.rulerank", "--own-grades", "--json")
-        assert json.loads(named.out)["baseline"] == baseline
+        assert run.json("check", "pool.csv", "few.rulerank", "--own-grades")["baseline"] == baseline
 
 
 def test_a_method_that_is_gone_names_the_one_to_use(run, folder):

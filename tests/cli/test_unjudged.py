@@ -37,12 +37,6 @@ def collection(tmp_path, monkeypatch):
     return tmp_path
 
 
-def answer(run, *command):
-    done = run(*command, "--json")
-    assert done.code == 0, done.err
-    return json.loads(done.out)
-
-
 def make_pool(run, *more, name="pool.parquet"):
     return run("features", "docs.jsonl", "queries.tsv", "--qrels", "positive.qrels", "--top", "12", "-o", name, *more)
 
@@ -74,11 +68,11 @@ def test_one_ranking_has_the_same_figures_in_features_evaluate_and_compare(run, 
     table = json.loads(make_pool(run, "--json").out)["features"]
     write_bm25_run("pool.parquet", "bm25.run")
     measures = ("-m", "NDCG@10", "-m", "MAP")
-    by_qrels = answer(run, "evaluate", "--qrels", "positive.qrels", "bm25.run", *measures)["rankings"][0]["means"]
-    alone = answer(run, "evaluate", "pool.parquet", "--feature", "bm25(all)", *measures)["rankings"][0]["means"]
-    beside = answer(run, "evaluate", "pool.parquet", "bm25.run", *measures)["rankings"][0]["means"]
+    by_qrels = run.json("evaluate", "--qrels", "positive.qrels", "bm25.run", *measures)["rankings"][0]["means"]
+    alone = run.json("evaluate", "pool.parquet", "--feature", "bm25(all)", *measures)["rankings"][0]["means"]
+    beside = run.json("evaluate", "pool.parquet", "bm25.run", *measures)["rankings"][0]["means"]
     options = ("--folds", "7", "--method", "Best feature", "--run", "bm25=bm25.run", "--jobs", "1")
-    compared = answer(run, "compare", "pool.parquet", *options, "-m", "NDCG@10,MAP", "-o", "kept")["means"]["bm25"]
+    compared = run.json("compare", "pool.parquet", *options, "-m", "NDCG@10,MAP", "-o", "kept")["means"]["bm25"]
     for other in (alone, beside, compared):
         assert other == pytest.approx(by_qrels, abs=1e-12)
     features = {one["feature"]: one["NDCG@10"] for one in table}
@@ -110,7 +104,7 @@ def test_a_sample_and_a_check_of_positive_only_judgements_have_both_grades(run, 
     run(*TRAIN)
     options = ("check", "pool.parquet", "m.rulerank", "--baseline", "-length(all)", "--own-grades")
     assert "left out: 7 documents that are candidates only because they are judged" in run(*options).err
-    counted = answer(run, *options)
+    counted = run.json(*options)
     assert sum(counted[name] for name in ("won", "lost", "ties")) > 0
 
 
@@ -118,7 +112,7 @@ def test_queries_without_candidates_are_told(run, collection):
     make_pool(run)
     data = read_any("pool.parquet")
     rr.io.write_table(data[(data.qid != "q0") | data.base.extra], "lack.parquet")
-    found = answer(run, "evaluate", "lack.parquet", "--feature", "bm25(all)", "-m", "MAP")["rankings"][0]
+    found = run.json("evaluate", "lack.parquet", "--feature", "bm25(all)", "-m", "MAP")["rankings"][0]
     assert found["n_queries_missed"] == 1
     done = run("train", "lack.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
     assert "left out: 1 query without candidates, whose relevant documents were all missed" in done.err
@@ -128,10 +122,10 @@ def test_queries_without_candidates_are_told(run, collection):
 
 def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection):
     Path("some.csv").write_text("qid,docid,grade,x\na,d,0,3\na,e,?,2\na,f,1,1\n")
-    skipped = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
+    skipped = run.json("evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
     assert (skipped["means"]["MAP"], skipped["n_not_judged"]) == (0.5, 1)
     words = ("evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--convention", "standard:unjudged=0")
-    [counted] = answer(run, *words)["rankings"]
+    [counted] = run.json(*words)["rankings"]
     assert counted["means"]["MAP"] == pytest.approx(1 / 3)
     assert "n_not_judged" not in counted
 
@@ -149,7 +143,7 @@ def test_a_ranking_of_the_pool_does_not_find_what_is_there_only_because_it_is_ju
     data = read_any("pool.parquet")
     everything = rr.io.run_from_scores(data, data.X[:, data.feature_names.index("bm25(all)")].astype(float))
     rr.io.write_run(everything, "all.run")  # the documents that no search has found, too
-    found = answer(run, "evaluate", "pool.parquet", "all.run", "--feature", "bm25(all)", "-m", "MAP")
+    found = run.json("evaluate", "pool.parquet", "all.run", "--feature", "bm25(all)", "-m", "MAP")
     by_run, by_feature = (ranking["means"]["MAP"] for ranking in found["rankings"])
     assert by_run == pytest.approx(by_feature)
     assert run(*TRAIN).code == 0
