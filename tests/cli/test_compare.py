@@ -1,6 +1,5 @@
 """rulerank compare runs systems over a directory of folds and writes the report."""
 
-
 import polars as pl
 
 from rulerank.experiment.systems import SYSTEMS
