@@ -62,9 +62,9 @@ class ClickCounts:
         """Return the pool's documents that were shown, one row per position, in the pool's order.
 
         Each row carries the pool's features, grade and texts, and `shown`: its position, impressions and clicks.
-        Documents of the log that the pool does not hold are left out; `rulerank clicks` says how many.
+        Documents of the log that are not in the pool are left out; `rulerank clicks` prints how many.
 
-        by: "id" where the log names queries as the pool's qid does, "text" where it holds what was typed and the pool
+        by: "id" if the log has the pool's query ids, "text" if it has the typed query and the pool
             has that as query_text or query; None takes the one by which more impressions are found.
 
         >>> import rulerank as rr

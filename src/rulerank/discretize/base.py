@@ -291,7 +291,7 @@ class EqualFrequency(Discretizer):
 
     Parameters
     ----------
-    n_bins: number of intervals at most, 2 to 254.
+    n_bins: maximum number of intervals, 2 to 254.
     n_jobs: number of threads; all cores unless given. The cuts do not depend on it.
 
     >>> EqualFrequency(n_bins=2).fit([[1.0], [2.0], [4.0], [90.0]]).cuts_

@@ -36,7 +36,7 @@ class MDLP(Discretizer):
 
     Each feature is split in two where the class entropy of the grades is least, and each part again,
     as long as `gain > log2(N - 1) / N + (log2(3**k - 2) - (k E - k1 E1 - k2 E2)) / N`.
-    A feature that says nothing about the grades gets no cut.
+    A feature that is not informative about the grades gets no cut.
 
     A cut lies halfway between two neighbouring training values. Of several best ones the lowest is
     taken; entropies that differ by no more than rounding errors count as equal. Rows whose value is

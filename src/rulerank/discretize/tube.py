@@ -34,7 +34,7 @@ class TUBE(Discretizer):
 
     Parameters
     ----------
-    n_bins: number of intervals at most, 2 to 254.
+    n_bins: maximum number of intervals, 2 to 254.
     n_jobs: number of threads; all cores unless given. The cuts do not depend on it.
 
     >>> TUBE(n_bins=3).fit([[0], [0], [0], [5], [6], [7], [8], [9], [10]]).cuts_

@@ -79,7 +79,7 @@ class Comparison:
         return "better" if self.low > 0 else "worse" if self.high < 0 else "unclear"
 
     def is_over(self, most: int) -> bool:
-        """Tell whether trials that come one by one may stop: they have decided, or so many were made."""
+        """Return whether sequential trials can stop: the verdict is clear, or this many were made."""
         return self.verdict in ("better", "worse") or self.n_trials >= most
 
     def to_dict(self) -> dict[str, Any]:

@@ -141,8 +141,8 @@ they are not counted; complete=True counts them 0
         table with qid, docid and score.
     scores : of each document; beside a run its judgements: a `Qrels`, a Dataset with grades, or a file of either.
     measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them. "RBP(p=0.8)", too,
-        and what ir_measures knows, where that package is installed, such as "Success@5" or "Bpref".
-    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result says so.
+        and those of ir_measures, if that package is installed, such as "Success@5" or "Bpref".
+    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result reports it.
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
     ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
         ids compared as text, the last first); None: the convention's own rule. Scores tie when they are equal as
@@ -153,7 +153,7 @@ they are not counted; complete=True counts them 0
     relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
     judged : False for documents without a judgement, which count as not relevant; only measures of ir_measures such as
-        Bpref and Judged@10 tell them from documents that were judged so.
+        Bpref and Judged@10 distinguish them from documents judged as not relevant.
     unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
         `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
         Of a run: 0, as in trec_eval, or "skip".

@@ -79,7 +79,7 @@ class FeatureCurve:
         return added
 
     def unsure(self, values: Array) -> Array | None:
-        """Return one deviation of what it adds at values; None where the model knows none."""
+        """Return the standard deviation of the contribution at values; None if the model has none."""
         values = np.asarray(values, dtype=np.float64)
         found = None if self.spread is None else self.spread[bins_of(values, self.cuts)]
         if self.slope_error is not None and not math.isnan(self.slope_error):

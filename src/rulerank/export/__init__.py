@@ -73,8 +73,8 @@ def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
     """Export a ranker to another system, with the same scores.
 
     to: one of `TARGETS`. A search engine must have a feature set (Solr: a feature store) with features of these names,
-        which give what the model was trained on: `features` lists them, `notes` says what stands for a missing value
-        and for a category.
+        which give what the model was trained on: `features` lists them, `notes` explains missing values and
+        categories.
 
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0])

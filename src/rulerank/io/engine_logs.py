@@ -67,10 +67,10 @@ def read_logs(
     """Read feature logs of OpenSearch or Elasticsearch (`sltr` with `ext.ltr_log`) or Solr (`[features]`), as JSON.
 
     A file has one response, a list, one per line, or the result of a multi-search. The query of each is named by
-    a wrapper, `{"query_id": ..., "query": its text, "response": the answer}`, by `ids`, one per answer in order, or by
-    the name of a file that holds one answer: `q7.json` is of `q7`.
+    a wrapper, `{"query_id": ..., "query": its text, "response": ...}`, by `ids`, one per response in order, or by
+    the name of a file with one response: `q7.json` is of `q7`.
 
-    The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of an answer are
+    The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of a response are
     equal, as those of a filter are: its order has no meaning. A feature without a value is missing;
     `missing_as_zero` makes it 0. Texts that come along (`_source`, Solr's stored fields) under a name that `read_table`
     keeps, such as title, text or url, are kept, unless a feature has that name.
@@ -81,8 +81,8 @@ def read_logs(
     qrels: labels, whose recall base is kept.
     unjudged: documents without a judgement have the grade 0 (0) or none ("skip"); by default 0 where the judgements
         hold hardly any grade 0.
-    ids: the query ids, one per answer in order.
-    key: the field of the document id in Solr's answers.
+    ids: the query ids, one per response in order.
+    key: the field of the document id in Solr's responses.
     missing_as_zero: read features without a value as 0.
 
     >>> import io

@@ -28,24 +28,24 @@ class GlobalRules(IncrementalRules):
     ----------
     max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
         else refused with an estimate.
-    min_support: share of the training rows a rule must hold in; one row is always needed.
+    min_support: minimum share of the training rows that a rule covers; at least one row.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
-    votes: "evidence" averages how far each cell's grades lie above what its queries lead one to expect, weighed by
-        how well its features tell relevant documents apart; "mean" is the papers' literal RE-GR, the mean strength
-        (metric) of the rules.
+    votes: "evidence" averages how far the grades of each rule's documents are above the expectation of their queries,
+        weighted by how well the rule's features separate relevant documents; "mean" is RE-GR as published, the mean
+        strength (metric) of the rules.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
-    drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
-        by default a quarter, and none for the literal votes="mean".
+    drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
+        by default a quarter, and none for votes="mean".
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take. Beyond it the training rows are kept, and each call of predict counts and
-        scores in one pass over the feature sets: the same scores, to the last bit.
+    memory_budget: maximum size of the tables in MiB. Above it the training rows are kept, and each call of predict
+        counts and scores in one pass over the feature sets, with bit-identical scores.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
-    work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
-    n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
-    mapped: False lets rules vote with their metric as the papers print it, signed and unbounded (votes="mean" only):
-        worse, as scores are then divided by sums near zero.
+    work_limit: maximum number of steps (rows x feature sets) to start; None: no limit.
+    n_jobs: threads; all cores by default. The scores do not depend on it.
+    mapped: False uses the metrics as published, signed and unbounded (votes="mean" only): this is worse, because scores
+        are then divided by sums near zero.
 
     Examples
     --------

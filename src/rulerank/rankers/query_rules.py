@@ -36,39 +36,40 @@ ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is c
 class QueryRules(RuleRanker):
     """Rank documents by the rules of the most competent training queries (RE-QR).
 
-    By default a query's function is the mean over a document's cells of how far the query's grades there lie above
-    its mean grade, mixed with `shrink` rows of what all queries say, and weighed by how well the cell's features tell
-    relevant documents apart. A query is trusted for the share of pairs of other queries' documents that it orders
-    rightly; the score is the mean over the `n_trusted` best.
+    Each training query has a scoring function. By default this is the mean over the rules that cover a document of how
+    far the query's grades are above its mean grade, shrunk towards all queries by `shrink` rows and weighted by how
+    well the rule's features separate relevant documents. The competence of a query is the share of document pairs of
+    other queries that it orders correctly. The score is the mean over the `n_trusted` most competent queries.
 
     Parameters
     ----------
     max_size: a rule has at most this many items; None: any number.
-    min_support: share of the rows a rule must hold in; one row is always needed.
+    min_support: minimum share of the rows that a rule covers; at least one row.
     n_trusted: number of training queries that contribute (all if there are fewer).
-    shrink: rows' worth of the global rule that are mixed into each query's own.
-    judged_rows: queries are judged by at most this many training rows, of queries that do not depend on the order of
-        the rows: time then grows with the queries, and no more with rows times queries. All rows are counted.
+    shrink: shrinkage of each query's rules towards the global rule, in rows.
+    judged_rows: maximum number of training rows on which competence is measured (a sample of queries that does not
+        depend on the order of the rows), so that time grows with the queries, not with rows times queries. Rules count
+        all rows.
     literal: the method as published. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
-        A document that no query knows is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
+        A document that no such rule covers is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
     leave_one_out: judge a query's estimate of one of its own documents without that document (literal only); not by
         default: the paper's Table IV fits best when its own document counts.
     ties: of several queries that are equally close take the "first", the first "other" than the document's own, or
         give each a "share" (literal only); by default "other", which fits the paper's Table IV best.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
-    drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
+    drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
         by default a quarter, and none when literal.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables of `predict` may take (beyond it they are counted anew), and a matrix of documents
-        by queries (beyond it there is an error). Fitting takes some 200 MiB more, however many queries there are.
-    work_limit: refuse to start more steps (judged rows x feature sets x queries / 8) than this; None never refuses.
-    n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+    memory_budget: maximum size in MiB of the tables of `predict` (above it they are counted again) and of a matrix of
+        documents by queries (above it: an error). Fitting takes about 200 MiB more, for any number of queries.
+    work_limit: maximum number of steps (judged rows x feature sets x queries / 8) to start; None: no limit.
+    n_jobs: threads; all cores by default. The scores do not depend on it.
 
     Attributes
     ----------
     queries_: the training queries in order of appearance: the columns of `rank_by_query`, `weights` and `competence_`.
-    trust_: the share of right pairs of each query (not when literal).
+    trust_: competence of each query: its share of correctly ordered pairs (not when literal).
 
     Examples
     --------
@@ -124,7 +125,7 @@ class QueryRules(RuleRanker):
         return self._by_columns(bins.shape[1], lambda first, last: self._ranks(bins, first, last))
 
     def weights(self, X: Any, qid: Any = None) -> Array:
-        """Return p(q|d), how much each training query is heard for each row, (n_rows, n_queries).
+        """Return p(q|d), the weight of each training query for each row, (n_rows, n_queries).
 
         Each row adds up to 1, or to 0 where no rule of D* covers the document (literal only).
         """
@@ -176,7 +177,7 @@ class QueryRules(RuleRanker):
         return super().stood_for() | {"leave_one_out": bool(self.leave_one_out), "ties": ties}
 
     def heard(self) -> tuple[ByQuery, Any]:
-        """Return what is counted query by query, and who is heard: rows with their queries (literal), or queries."""
+        """Return the counts by query, and which queries contribute: rows with their queries (literal), or queries."""
         return self._by_query, self._labels if self.params_["literal"] else self._trusted()
 
     def _trusted(self) -> Array:
@@ -210,7 +211,7 @@ class QueryRules(RuleRanker):
         return (f"{heard.size} of {queries} contribute, each with its own estimate, most of all {said}.",)
 
     def _heard(self, bins: Array) -> tuple[Array, Array]:
-        """Return the queries' own estimates and how much each is heard, (n_rows, n_queries) each (literal only)."""
+        """Return the queries' own estimates and their weights, (n_rows, n_queries) each (literal only)."""
         ranks = self._by_columns(bins.shape[1], lambda first, last: self._ranks(bins, first, last))
         weights = self._by_columns(bins.shape[1], lambda first, last: self._strengths(bins, first, last))
         weights[np.isnan(ranks)] = 0.0

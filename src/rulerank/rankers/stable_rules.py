@@ -28,27 +28,27 @@ class StableRules(IncrementalRules):
     ----------
     max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
         else refused with an estimate.
-    min_support: share of the training rows a rule must hold in; one row is always needed.
-    stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
-        documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries
-        that agree with its sign and by how well its features tell relevant documents apart; "mean" is a reading of
-        the paper: a rule X -> r is stable when its confidence in the queries that hold X is, in their mean, within phi
-        of its confidence overall.
-    min_queries: a rule must hold in documents of this many training queries to be called stable; by default 2, and 1
-        as published when literal or stability="mean".
+    min_support: minimum share of the training rows that a rule covers; at least one row.
+    stability: how the stability of a set of items is measured. "agreement" is the mean over training queries (each
+        counts once) of how far its documents are above their query's mean grade, weighted by the share of queries
+        with the same sign and by how well its features separate relevant documents; "mean" is one interpretation of
+        the paper: a rule X -> r is stable if the mean of its confidences in the queries with X is within phi of its
+        overall confidence.
+    min_queries: minimum number of training queries that a stable rule covers; by default 2, and 1 as published when
+        literal or stability="mean".
     literal: the method as published: a rule X -> r is stable when its confidence in every query that holds X is
         within phi of its confidence overall, and the stable rules vote with their confidence.
     phi: see literal and stability="mean", not used otherwise; by default the paper's 0.1, and 0.05 for "mean".
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
-    drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
-        by default a quarter, and none for the readings of the paper, literal and stability="mean".
+    drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
+        by default a quarter, and none when literal or stability="mean".
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take, which do not grow with the number of queries; beyond it predict counts and
-        scores in one pass, as in GlobalRules.
+    memory_budget: maximum size of the tables in MiB, which does not grow with the number of queries; above it predict
+        counts and scores in one pass, as in GlobalRules.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
-    work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
-    n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+    work_limit: maximum number of steps (rows x feature sets) to start; None: no limit.
+    n_jobs: threads; all cores by default. The scores do not depend on it.
 
     A document without any stable rule is scored by all rules, as `GlobalRules` does.
 

@@ -70,7 +70,7 @@ class Contributions:
         return np.cumsum(np.column_stack([self.base, self.values]), axis=1)[:, -1]
 
     def by_feature(self, n_features: int) -> Array:
-        """Return what each feature adds, (n_rows, n_features): what a term adds is shared alike by its features."""
+        """Return the contributions by feature, (n_rows, n_features): a term counts equally for each of its features."""
         shares = np.zeros((len(self.base), n_features))
         add_shares(self.values, padded(self.features), shares)
         return shares

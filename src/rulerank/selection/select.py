@@ -65,7 +65,7 @@ class Trial:
 
     @property
     def distance(self) -> str:
-        """How far it is from the best, in words."""
+        """The difference to the best, as text."""
         return f"{'lower' if self.behind >= 0 else 'higher'} by {abs(self.behind):.4f} ± {self.behind_error:.4f}"
 
     @property
@@ -109,7 +109,7 @@ class Selection:
         return self.table[0].params
 
     def lines(self) -> list[str]:
-        """Say why, a sentence a line."""
+        """Return the reason, one sentence per line."""
         return self.reason.splitlines()
 
     def to_dict(self) -> dict[str, Any]:

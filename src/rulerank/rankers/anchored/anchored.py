@@ -67,10 +67,10 @@ class Anchored(AnchoredRanker):
     Attributes
     ----------
     tables_: the model as `AdditiveTables`: a table for the baseline ranking, then one for each feature.
-    coef_, standard_errors_: weight of each feature per deviation within queries, and how unsure it is.
+    coef_, standard_errors_: weight of each feature per deviation within queries, and its standard error.
     covariance_, thresholds_: of the weights; of the levels of grades.
     baseline_: which feature or model is the baseline ranking; a model's scores have the last weight.
-    prior_shares_: how much each of `posterior.PRIORS` counts.
+    prior_shares_: weight of each of `posterior.PRIORS`.
     n_labels_, n_queries_: what it was trained on.
 
     Examples

@@ -83,20 +83,20 @@ class FittedRules(Ranker):
     max_pairs: maximum number of feature pairs, each with a table; 0: none.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}; or "match":
-        those that say how well a document matches the query (bm25, cosine, covered, ...) must rise. With few
+        the features of query-document match (bm25, cosine, covered, ...) must rise. With few
         labels this helps much; with very many it may cost a little. A missing value counts as the worst: a document
-        without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.
+        without a price never gains by it over one with a bad price. Fill in missing values if you do not want this.
     merge: merge neighbouring bins of a feature where its curve turns by less than a standard error, so that
         explanations do not name a lower value as a reason because of noise.
     n_folds: parts of the queries; each is held out once.
     seed: random seed of the folds.
-    n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
+    n_jobs: threads; all cores by default. The votes do not depend on it.
 
     Attributes
     ----------
     tables_: the model as `AdditiveTables`. Votes are relative to the average training document.
     pairs_: the chosen pairs, by name, the most informative first.
-    n_rounds_: rounds of each fold; none when the model is a straight line.
+    n_rounds_: rounds of each fold; none if only the linear part was fitted.
 
     Examples
     --------

@@ -130,14 +130,14 @@ class QueryIntercepts(WeightedSum):
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     max_iter: maximum number of Newton steps; five or ten are enough unless the grades are separable.
-    n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
+    n_jobs: threads; all cores by default. The coefficients do not depend on it.
     order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
         model of the paper's footnote, which it found worse.
-    document_spread: of clicks, the variance in log-odds of what no feature says of a document: it is the same each time
-        the document is shown, so that a thousand impressions of one document say less than one of a thousand. 0 takes
-        each impression for a fact of its own.
-    leave_after_click: of clicks, the share of people who leave after a click and see nothing further down: 0 nobody, 1
-        all; None finds it from documents that moved.
+    document_spread: clicks only: variance, in log-odds, of a document's relevance that no feature explains. It is the
+        same at each impression, so that 1,000 impressions of one document count less than one each of 1,000 documents.
+        0: impressions are independent.
+    leave_after_click: clicks only: share of users who stop after a click (cascade): 0 nobody, 1 all; None: estimated
+        from documents that changed position.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class QueryIntercepts(WeightedSum):
     intercepts_: (queries, levels 1, 2, ...): inf where all fail, -inf where all pass, NaN where nobody is compared.
         Row i belongs to query_ids_[i] and, when fit had raters, to rater_ids_[i].
     standard_errors_: of coef_, NaN where the data do not determine a coefficient alone.
-    position_effects_: of clicks, what each position takes away, with standard errors; `positions()` is the same.
+    position_effects_: clicks only: the effect of each position, with standard errors; `positions()` is the same.
     loss_, gradient_norm_, n_iter_: negative log-likelihood, how flat the penalised loss is at the end, Newton steps.
 
     Examples
@@ -209,10 +209,10 @@ class QueryIntercepts(WeightedSum):
         rater: who gave each grade; every pair of query and rater then has its own intercepts.
         group: instead of qid, the number of rows of each query, one query after the other, as in LightGBM.
         sample_weight: what each row counts in the likelihood, any numbers from 0.
-        position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
-            `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
+        position: where each row was shown, from 1, the top; y then is the number of clicks in
+            `impressions` (1 each when not given); position effects are estimated and left out of the scores.
             A Dataset that carries clicks and no grades brings all three along.
-        propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
+        propensities: examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
         """
         y, clicks = self._take_clicks(X, y, position, impressions, propensities)
         if sample_weight is not None and (clicks is not None or rater is not None):  # rows of weight 0 are left out
@@ -230,7 +230,7 @@ class QueryIntercepts(WeightedSum):
                 self.__dict__.pop(name, None)  # the labelled rows of a pool are fitted to by a call of its own
 
     def positions(self) -> PositionEffects:
-        """Return what positions do to clicks, as it was found; only a ranker that was fitted with position has it."""
+        """Return the estimated position effects on clicks, for a ranker that was fitted with position."""
         effects = getattr(self, "position_effects_", None)
         if effects is None:
             raise DataError(
