@@ -80,7 +80,7 @@ NO_COUNT = (
     ("text", "options", "message"),
     [
         (ROWS + "q,a,0,1\nq,b,1,0\n", {}, "1 of 2 rows cannot be right: 1 whose position is above the top; the first"),
-        (ROWS + "q,a,0,1\n", {}, "where the log counts positions from 0, say first_position=0 (--first-position 0)"),
+        (ROWS + "q,a,0,1\n", {}, "if the log counts positions from 0, set first_position=0 (--first-position 0)"),
         (ADDED + "q,a,1,5,3\nq,b,1,2,3\n", {}, "1 with more clicks than impressions; the first is row 2; skip_bad="),
         (ADDED + "q,a,1,-5,3\n", {}, f"1 of 1 row cannot be right: 1 {NO_COUNT}"),
         (ADDED + "q,a,1,9223372036854775807,4\n" * 2, {}, f"2 of 2 rows cannot be right: 2 {NO_COUNT}"),
@@ -93,7 +93,7 @@ NO_COUNT = (
         (ROWS + "q,a,1,1\n", {"columns": {"item": "doc"}}, "columns names columns of query, doc, position, clicked"),
         (ADDED + "q,a,1,1000000000000,4\n" * 9_100, {}, "expected at most 9,007,199,254,740,992 impressions, got 9"),
         ("query,doc,clicked\nq,a,1\n", {}, "no column is recognised as the position: the columns are query, doc"),
-        ("query,doc,position,clicks\nq,a,1,1\n", {}, "expected a column that says whether it was clicked (0 or 1), or"),
+        ("query,doc,position,clicks\nq,a,1,1\n", {}, "expected a column with clicks (0 or 1), or"),
         ("clicked," + ADDED + "1,q,a,1,1,1\n", {}, "is each row one impression ('clicked') or a sum ('impressions')?"),
         ("qid," + ROWS + "q,q,a,1,1\n", {}, "name the one that is, columns={'query': ...} (--columns query=...)"),
         ("position," + ROWS + "1,q,a,1,2,0\n", {}, "column names must differ: 'position' appears twice"),

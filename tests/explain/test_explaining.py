@@ -25,7 +25,7 @@ def ranker(synthetic):
 
 
 def test_the_document_meant_must_be_named(ranker, synthetic):
-    with pytest.raises(DataError, match=r"expected one document: got 240; say which is meant, explain\(X, row=3\)"):
+    with pytest.raises(DataError, match=r"expected one document: got 240; give its row, explain\(X, row=3\)"):
         ranker.explain(synthetic.X)
     with pytest.raises(DataError, match="row must be a whole number from 0 to 239: got 240"):
         ranker.explain(synthetic.X, row=240)
@@ -113,7 +113,7 @@ def test_query_rules_say_who_is_heard(synthetic):
     (note,) = rr.QueryRules(literal=True).fit(synthetic).explain(synthetic.X[0]).notes
     assert " of 20 training queries contribute, each with its own estimate, most of all q" in note
     strange = rr.QueryRules(literal=True, discretizer=None).fit([[0], [1], [0]], [0, 1, 1], qid=["a", "a", "b"])
-    assert strange.explain([9]).notes == ("No training query knows this document: the rules of all of them vote.",)
+    assert strange.explain([9]).notes == ("No training query covers this document: the rules of all queries vote.",)
 
 
 def test_json_holds_all_digits_and_plain_values_only(synthetic):

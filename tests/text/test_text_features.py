@@ -136,8 +136,8 @@ def test_what_is_not_there_is_left_out_and_counted():
         data = features.dataset(rr.Queries(["q", "empty"], ["it", "zzz"]), qrels, top=0)
     assert len(data) == 1
     messages = [str(one.message) for one in caught]
-    assert "1 of 3 judgements left out: they are of queries that are not there, such as 'p'" in messages
-    assert "1 of 3 judgements count as not retrieved: they are of documents that are not there, such as '7'" in messages
+    assert "1 of 3 judgements left out: they are of unknown queries, such as 'p'" in messages
+    assert "1 of 3 judgements count as not retrieved: they are of unknown documents, such as '7'" in messages
     assert "1 query without any document left out: 'empty' ..." in messages
 
 

@@ -269,7 +269,7 @@ def _has_sums(columns: Mapping[str, str], file: LogFile) -> bool:
         return False
     if len(sums) < len(COUNTS):
         file.fail(
-            f"expected a column that says whether it was clicked (0 or 1), or impressions and clicks: the columns are "
+            f"expected a column with clicks (0 or 1), or impressions and clicks: the columns are "
             f"{listed([*file.columns])}; name it{naming('clicked')}"
         )
     return True
@@ -287,7 +287,7 @@ def _complain(log: Log, rows: list[str], found: pl.DataFrame, skip_bad: bool, fi
         return
     hint = "skip_bad=True (on the command line --skip-bad) leaves them out"
     if kinds.index(ABOVE_THE_TOP) in wrong["wrong"] and first_position == 1:
-        hint = f"where the log counts positions from 0, say first_position=0 (--first-position 0); else {hint}"
+        hint = f"if the log counts positions from 0, set first_position=0 (--first-position 0); else {hint}"
     for file, own in zip(log.files, rows, strict=True):
         numbered = f"SELECT row_number() OVER () AS row, wrong FROM ({own})"
         row = log.fetch(f"SELECT min(row) AS row FROM ({numbered}) WHERE wrong IS NOT NULL").item()

@@ -102,7 +102,7 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
     if axes is None and not whole_query and len(documents.raw) < 2:
         raise DataError(
             f"{type(ranker).__name__} has no bins whose edges are known: give all documents of the query, whose values "
-            "are tried, and say which is meant, what_if(X_of_the_query, row=3, above=...)"
+            "are tried, and give the row of the document, what_if(X_of_the_query, row=3, above=...)"
         )
     X = documents.raw
     if not whole_query:

@@ -309,10 +309,10 @@ def find_documents(ranker: Ranker, x: Any, row: int | None, name: str = "the doc
     whole_query = ranker.needs_the_query()
     if row is None and (n_rows != 1 or whole_query):
         raise DataError(
-            "this ranker compares the documents of a query with each other: give all of them and say which is meant, "
+            "this ranker compares the documents of a query with each other: give all of them and the row of one, "
             "explain(X_of_the_query, row=3)"
             if whole_query
-            else f"expected one document: got {n_rows}; say which is meant, explain(X, row=3)"
+            else f"expected one document: got {n_rows}; give its row, explain(X, row=3)"
         )
     number = 0 if row is None else row
     if not is_whole(number, 0, n_rows - 1):

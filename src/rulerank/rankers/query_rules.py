@@ -205,7 +205,7 @@ class QueryRules(RuleRanker):
         ranks, weights = (found[0] for found in self._heard(self.known_bins(X[row : row + 1])))
         heard = np.flatnonzero(weights)
         if not heard.size:
-            return ("No training query knows this document: the rules of all of them vote.",)
+            return ("No training query covers this document: the rules of all queries vote.",)
         first = heard[np.argsort(-weights[heard], kind="stable")[:3]]
         said = ", ".join(f"{self.queries_[q]} (weight {weights[q]:.1%}, estimate {ranks[q]:.2f})" for q in first)
         return (f"{heard.size} of {queries} contribute, each with its own estimate, most of all {said}.",)

@@ -38,7 +38,7 @@ MOST_DENSE = 4  # GiB of a sparse matrix as an array
 EVALUATION = ("eval_set", "eval_group", "eval_qid", "eval_metric", "eval_names", "eval_sample_weight")
 HINTS = {  # arguments of other libraries, and what to do instead
     (*EVALUATION, "early_stopping_rounds"): (
-        "leave it out: FittedRules holds queries out by itself (n_folds) and stops when they gain no more; "
+        "leave it out: FittedRules holds out queries itself (n_folds) and stops early; "
         "rr.select compares rankers and settings"
     ),
     ("n_estimators", "num_iterations", "num_boost_round", "n_iter", "iterations", "learning_rate", "eta"): (

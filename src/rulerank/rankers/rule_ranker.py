@@ -159,10 +159,10 @@ class RuleRanker(Ranker):
         rows = np.atleast_2d(np.asarray(unmasked(x)))
         if row is None and (len(rows) > 1 or self.normalize_ is not None):
             raise DataError(
-                "this ranker normalises features by query: give all documents of the query and say which is meant, "
+                "this ranker normalises features by query: give all documents of the query and the row of one, "
                 "rules_for(X_of_the_query, row=3)"
                 if self.normalize_ is not None
-                else f"expected one document: got {len(rows)}; say which is meant, rules_for(X, row=3)"
+                else f"expected one document: got {len(rows)}; give its row, rules_for(X, row=3)"
             )
         number = 0 if row is None else row
         if not is_whole(number, 0, len(rows) - 1):

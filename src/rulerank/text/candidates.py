@@ -42,7 +42,7 @@ def rows_to_compute(
 
     judged_extra: False leaves out the latter, unless there are no candidates (best is None).
 
-    Queries and documents that are not there are left out, with a warning that says how many.
+    Unknown queries and documents are left out, with a warning that counts them.
     """
     query_numbers = {one: number for number, one in enumerate(qids.tolist())}
     judged: dict[int, list[int]] = {}
@@ -103,8 +103,7 @@ def _known(
             first = ids[np.argmax(numbers < 0)]
             missed = "count as not retrieved" if (what, kind) == ("judgements", "documents") else "left out"
             warnings.warn(
-                f"{n_lost:,} of {len(ids):,} {what} {missed}: they are of {kind} that are not there, "
-                f"such as {first!r:.60}",
+                f"{n_lost:,} of {len(ids):,} {what} {missed}: they are of unknown {kind}, such as {first!r:.60}",
                 stacklevel=4,
             )
     kept = (docs >= 0) & (queries >= 0)

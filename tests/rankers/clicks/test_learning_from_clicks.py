@@ -66,13 +66,11 @@ def test_it_warns_exactly_where_documents_do_not_lead_from_one_position_to_the_o
 
 def test_where_nothing_moves_it_says_what_is_assumed():
     X, clicked, _queries, _ = true_clicks(1000)
-    with pytest.warns(
-        PositionWarning, match="no document was shown at two of the 10 positions.*no effect of positions"
-    ):
+    with pytest.warns(PositionWarning, match="no document was shown at two of the 10 positions.*no position effect"):
         fixed = rr.QueryIntercepts(l2=1).fit(
             X[:30], clicked[:30], np.repeat([0, 1, 2], 10), position=np.tile(np.arange(1, 11), 3)
         )
-    assert "cannot be told apart, and no effect is assumed" in repr(fixed.positions())
+    assert "are not identifiable, and none is assumed" in repr(fixed.positions())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rr.QueryIntercepts(l2=1).fit(
@@ -192,7 +190,7 @@ def test_mistakes_are_named(change, message):
 
 
 def test_what_clicks_cannot_have_is_refused():
-    with pytest.raises(rr.errors.DataError, match='leave out order="low"'):
+    with pytest.raises(rr.errors.DataError, match='order="low" does not apply to clicks'):
         rr.QueryIntercepts(order="low").fit([[0.0], [1.0]], [0, 1], [1, 1], position=[1, 1])
 
 

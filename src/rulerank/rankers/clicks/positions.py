@@ -40,8 +40,8 @@ PRINTED = 20  # positions, from the top
 SOURCES = {
     ESTIMATED: "estimated from {n} that moved",
     GIVEN: "as given",
-    NONE: "no document moved between positions: they cannot be told apart, and no effect is assumed",
-    ALONE: "all was shown at one position, whose effect cannot be told",
+    NONE: "no document moved between positions: their effects are not identifiable, and none is assumed",
+    ALONE: "all was shown at one position, whose effect is not identifiable",
 }
 LEAST = 0.1  # share of people still there: less is taken for this, as a few clicks above say little about each list
 FEWEST = 0.01  # the same while positions are looked for, where clicks of many lists come together
@@ -160,19 +160,18 @@ def find_positions(
 
 
 def _words(positions: Array, main: Array) -> str:
-    """Say which positions cannot be told apart."""
+    """Return which position effects are not identifiable, as a sentence."""
     if main.sum() < 2:
         return (
-            f"no document was shown at two of the {counted(positions.size, 'position')}, so what a position does to "
-            "clicks cannot be told apart from the documents that stand there: no effect of positions is assumed, and "
-            "what was shown further up looks better than it is; show some documents at other positions, or give "
-            "propensities"
+            f"no document was shown at two of the {counted(positions.size, 'position')}, so position effects cannot be "
+            "separated from the documents: no position effect is assumed, and documents at the top look better than "
+            "they are; show some documents at other positions, or give propensities"
         )
     others = [str(one) for one in positions[~main].tolist()]
     return (
-        f"no document leads from position{'s' if len(others) > 1 else ''} {listed(others)} to the others by being "
-        "shown at both, so the effects there cannot be told apart from the documents that stand there: those of the "
-        "nearest positions are assumed; or give propensities"
+        f"no document was shown both at position{'s' if len(others) > 1 else ''} {listed(others)} and elsewhere, so "
+        "the effects there cannot be separated from the documents: those of the nearest positions are assumed; or give "
+        "propensities"
     )
 
 
