@@ -182,5 +182,5 @@ def test_a_file_whose_rows_are_not_those_it_learned_from_is_refused():
         {"keys": kept["keys"][1:]},
     ):
         changed = state | {"learned": state["learned"] | {"kept_rows": kept | damage}}
-        with pytest.raises(ModelFileError, match=r"rows that it keeps are damaged|other rows than it has learned from"):
+        with pytest.raises(ModelFileError, match=r"rows that it keeps are damaged|rows are not those of its counts"):
             rr.GlobalRules.from_state(changed)
