@@ -71,7 +71,7 @@ def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_interc
     assert f"learned from 24 labels of the people, {len(POOL)} labels of gpt: every rater has" in " ".join(both.notes)
     ranker = rr.load(tmp_path / "both.rulerank")
     assert {*ranker.rater_ids_.tolist()} == {"the people", "gpt"}
-    with pytest.raises(DataError, match=r"labels of gpt count in training, .* which only QI has: train QI, or use only"):
+    with pytest.raises(DataError, match=r"labels of gpt count in training, .* which only QI has: train QI, or use"):
         with_gpt.save_model(tmp_path / "m.rulerank", "RE-GR")
     with_gpt.store.change_setting("training_raters", [], "lea")
     assert with_gpt.usual_method == usual != "QI"
