@@ -12,7 +12,7 @@ SETTINGS = ("ties", "unjudged", "complete", "relevant_from", "max_grade")
 
 
 def evaluate(
-    files: Annotated[list[str], cli.argument("FILE", "Data, then score files or runs; with --qrels: runs.")],
+    files: Annotated[list[str], cli.argument("FILE...", "Data, then score files or runs; with --qrels: runs.")],
     measure: cli.Measures = None,
     convention: cli.Convention = "standard",
     qrels: Annotated[str | None, cli.option("FILE", "Judgements (TREC, or a table); the files are then runs.")] = None,

@@ -27,7 +27,9 @@ def labels(
     ] = None,
     take: Annotated[str | None, option("FILE", "Import labels from a file.", "--import")] = None,
     rater: Annotated[str | None, option("NAME", "Rater of the imported labels.")] = None,
-    kind: Annotated[str | None, option("KIND", "Kind of that rater: person, llm, clicks, project or other.")] = None,
+    kind: Annotated[
+        str | None, option("KIND", "Kind of rater: person, llm, clicks, project (older labels) or other.")
+    ] = None,
     disputes: Annotated[bool, flag("List disagreements of raters, the largest first.", "--disputes")] = False,
     agreement: Annotated[bool, flag("Print the agreement of raters, with intervals.", "--agreement")] = False,
     as_json: AsJson = False,
