@@ -33,7 +33,7 @@ def explain(
     docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain a score, a ranking or a model, or compare two rankings.
+    """Explain a score, a ranking, a model, or what changes.
 
     --query explains the ranking of a query and what moved against the baseline, --doc the score of one document.
     Without either, the model as a whole is explained, also as a picture (.svg, .png, .pdf): what each of the most
