@@ -4,6 +4,7 @@ both, judged ones, or those listed. The inverted index is made when it is first 
 
 from __future__ import annotations
 
+import heapq
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -168,19 +169,22 @@ def best_documents(index: InvertedIndex, words: QueryWords, top: int, n_jobs: in
     best: list[Array] = [np.empty(0, dtype=np.int64)] * n_queries
 
     def work(start: int, stop: int) -> None:
-        scores, touched = np.zeros(n_docs), np.empty(n_docs, dtype=np.int64)
+        scores, touched, out = np.zeros(n_docs), np.empty(n_docs, dtype=np.int32), np.empty(top, dtype=np.int64)
         for query in range(start, stop):
-            docs = touched[: add_scores(index, words, query, scores, touched)]
-            best[query] = highest(docs, scores[docs], top)
-            scores[docs] = 0.0
+            best[query] = out[: top_documents(index, words, query, scores, touched, out)].copy()
 
     in_blocks(work, n_queries, n_jobs, min_block=16)
     return best
 
 
 @compiled
-def add_scores(index: InvertedIndex, words: QueryWords, query: int, scores: Array, touched: Array) -> int:
-    """Add BM25 to the scores of documents, all 0 before; return how many are not 0 any more: the first of touched."""
+def top_documents(
+    index: InvertedIndex, words: QueryWords, query: int, scores: Array, touched: Array, out: Array
+) -> int:
+    """Write the best documents by BM25, best first and equal ones in their order; return how many there are.
+
+    scores: float64[n_docs] of zeros, which they are again in the end; touched: int32[n_docs].
+    """
     n_touched = 0
     for t in range(words.term_starts[query], words.term_starts[query + 1]):
         word, weight = words.terms[t], words.counts[t] * words.weights[t]
@@ -194,7 +198,18 @@ def add_scores(index: InvertedIndex, words: QueryWords, query: int, scores: Arra
                 touched[n_touched] = doc
                 n_touched += 1
             scores[doc] += weight * tf / (tf + index.damp[doc])
-    return n_touched
+    heap = [(0.0, np.int64(0)) for _ in range(0)]  # the worst document first
+    for doc in touched[:n_touched]:
+        entry = (scores[doc], np.int64(-doc))
+        scores[doc] = 0.0
+        if len(heap) < out.size:
+            heapq.heappush(heap, entry)
+        elif len(heap) > 0 and entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+    n_kept = len(heap)
+    for place in range(n_kept - 1, -1, -1):
+        out[place] = -heapq.heappop(heap)[1]
+    return n_kept
 
 
 def highest(docs: Array, scores: Array, top: int) -> Array:

@@ -125,7 +125,7 @@ def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array
             sequence = places[place_starts[query] : place_starts[query + 1]]
             n_places = sequence.size
             found = np.zeros((n_fields, n_terms), dtype=np.int64)
-            at = np.zeros(n_terms, dtype=np.int64)
+            at, tf, weighted = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms)
             runs, before = np.zeros(n_places + 1, dtype=np.int64), np.zeros(n_places + 1, dtype=np.int64)
             paired = np.zeros(max(1, n_places), dtype=np.bool_)
         whole = out[row, n_fields]
@@ -212,11 +212,12 @@ def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array
             continue
         whole[BEST] = best
         length = 0.0
-        weighted, tf = np.zeros(n_terms), np.zeros(n_terms, dtype=np.int64)
+        weighted[:], tf[:] = 0.0, 0
         for field in range(n_fields):
             length += field_weights[field] * lengths[field, doc]
-            weighted += field_weights[field] * found[field]
-            tf += found[field]
+            for t in range(n_terms):
+                weighted[t] += field_weights[field] * found[field, t]
+                tf[t] += found[field, t]
         damp = k1 * (1.0 - b + b * length / mean_lengths[n_fields])
         _weigh(words, first, idf, tf, weighted, damp, norms[n_fields, doc], whole)
 
