@@ -155,7 +155,8 @@ def main() -> None:
         sys.exit(2)
     except (RulerankError, OSError) as error:
         where = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
-        print(f"error: {where}", file=sys.stderr)
+        readable = str(where).encode(errors="backslashreplace").decode()  # file names may hold bytes that are no text
+        print(f"error: {readable}", file=sys.stderr)
         give_up_stdout()
         sys.exit(2)
 
