@@ -135,8 +135,8 @@ def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
         shown = ", ".join(lacking[:LISTED]) + (", ..." if len(lacking) > LISTED else "")
         raise DataError(
             f"{missing.sum():,} values are missing (NaN), in {len(lacking)} of {len(feature_names)} features: {shown}; "
-            'give missing="mean" to replace them by the mean of the training rows, or fill them first, '
-            "for example with scikit-learn's SimpleImputer"
+            'give missing="mean" (train --set missing=mean) to replace them by the mean of the training rows, or fill '
+            "them first, for example with scikit-learn's SimpleImputer"
         )
 
 

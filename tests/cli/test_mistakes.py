@@ -128,6 +128,7 @@ MISTAKES = [
     ("explain test.txt model.rulerank --doc q1-d3 --versus q1-d3", "--doc and --versus name the same document, 'q1-d3"),
     ("explain test.txt model.rulerank --doc q1-d3 -o why.tex", "no known format for 'why.tex': use a name"),
     ("explain test.txt model.rulerank --doc q1-d3 -o why.svg", "a picture shows the model as a whole: leave out --que"),
+    ("explain test.txt model.rulerank --baseline f1 -o a.pdf", "a picture shows the model as a whole: leave out --que"),
     ("explain test.txt model.rulerank --query q1 --top 0", "n, the number of documents to show, must be"),
     ("explain test.txt model.rulerank --query q1 --baseline fame", "baseline ranking: there is no feature 'fame'"),
     ("export stable.rulerank --to solr-ltr", "this StableRules cannot be exported: StableRules is not additive"),

@@ -135,6 +135,15 @@ def test_exportable_few_labels_hand_over_only_to_what_can_be_exported(monkeypatc
     assert tried == [{"FR": 10}]
 
 
+def test_exportable_starts_from_the_first_feature_of_a_sum_and_compares_with_the_sum():
+    pool = replace(SYNTHETIC, y=np.where(np.arange(len(SYNTHETIC)) % 3, -1, SYNTHETIC.y))
+    with pytest.warns(UserWarning, match=r"^a sum as .* starts from bm25_body, not from bm25_body \+ pagerank$"):
+        found = select(pool, baseline="bm25_body + pagerank", exportable=True)
+    assert found.facts["baseline"] == found.ranker.baseline == "bm25_body"
+    assert rr.export_model(found.ranker, "opensearch-ltr").document
+    assert found.facts["pairs"] != select(pool, baseline="bm25_body").facts["pairs"]
+
+
 def test_exportable_settings_leave_the_scale():
     found = tune(DATA, n_splits=2, exportable=True)
     assert "normalize" not in found.best
@@ -152,7 +161,7 @@ SCALED = rr.QueryIntercepts(normalize="rank", missing="mean")
             "this QueryIntercepts cannot be exported: it norm.*; leave out the method and",
         ),
         ({"ranker": LINE, "grid": {}}, "it replaces missing values by.*; put 0 in the place of missing values"),
-        ({"baseline": "bm25_body + pagerank"}, "this Anchored cannot be exported: it starts from.*; name a feature as"),
+        ({"baseline": rr.GlobalRules().fit(SYNTHETIC)}, "this Anchored cannot be exported: it starts from.*; name a feature as"),
         ({"ranker": {"scaled": SCALED}}, "^none of the methods to choose from can be exported: scaled$"),
     ],
 )

@@ -64,8 +64,8 @@ def explain(
     whole = query is None and doc is None
     if doc is None and (versus is not None or what_if):
         raise DataError("--versus and --what-if need a document: name it with --doc")
-    if ending in PICTURES and not whole:
-        raise DataError("a picture shows the model as a whole: leave out --query and --doc, or write .html")
+    if ending in PICTURES and (not whole or baseline is not None):
+        raise DataError("a picture shows the model as a whole: leave out --query, --doc and --baseline, or write .html")
     ranker = load_beside_data(model, source, command="explain")
     features = ranker.feature_names_
     file = read_documents(source, columns(qid, docid), wanted=features)

@@ -363,7 +363,8 @@ def _lead(r: Release) -> list[str]:
             f"{verdict.get(one.verdict, 'The labels show no clear difference')}: {one.measure} {one.mean_b:.3f} → "
             f"{one.mean_a:.3f} ({one.difference:+.3f}, {percent(one.level)} interval {one.low:+.3f} to "
             f"{one.high:+.3f}). {one.wins:,} of {counted(one.n_queries, 'labelled query', 'labelled queries')} get "
-            f"better, {one.losses:,} get worse."
+            f"better, {one.losses:,} get worse. If the model was trained on some of these labels, this is too good: "
+            "`rulerank check` compares on other queries."
         )
     else:
         lines.append(r.note)
@@ -399,8 +400,7 @@ def _quality(r: Release) -> Section:
     note = (
         f"Means over {counted(first.n_queries, 'labelled query', 'labelled queries')}, with {percent(first.level)} "
         f"intervals of the difference. Of the new top {r.top} results, {percent(r.n_labelled / r.n_listed)} have a "
-        f"label. {r.note + ' ' if r.note else ''}If the model was trained on these labels, the numbers are too good: "
-        "use queries that it has not seen."
+        f"label. {r.note}"
     )
     header = ("measure", "baseline", "new", "difference", "interval", "better / same / worse", "verdict")
     parts = [Table("By labels", header, rows, 1, note, words=("verdict",), stack=True)]

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from rulerank._util.loops import one_blas_thread
 from rulerank._util.words import counted, listed, percent
-from rulerank.baseline import find_baseline
+from rulerank.baseline import SumBaseline, find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, one_sided, query_index
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
@@ -88,7 +88,7 @@ def select_from_baseline(
     baseline: as `find_baseline` takes it: a feature, a sum of features, a fitted ranker, a run, or a file of these.
     ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) from
     1,000 labels on, if, cross-validated by query, that one has a higher NDCG@10 and the 90 % interval excludes 0.
-    exportable: hand over only to a learner that can be exported.
+    exportable: start from a feature, of a sum the first one, and hand over only to a learner that can be exported.
 
     Where no query has labels of two grades, nothing can be learned, and the ranker is the baseline ranking.
 
@@ -100,7 +100,12 @@ def select_from_baseline(
     ('Anchored', 83)
     """
     start = find_baseline(pool.feature_names, baseline, pool.categories)
-    before = start.scores(pool)
+    before = start.scores(pool)  # what users see now, whatever the model starts from
+    if exportable and ranker is None and isinstance(start, SumBaseline):
+        first = start.parts[0]
+        text = f"a sum as the baseline cannot be exported: the model starts from {first.text}, not from {start.text}"
+        warnings.warn(text, stacklevel=3)
+        start = first
     query = query_index(pool.qid)[0]
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
