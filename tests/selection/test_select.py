@@ -161,7 +161,10 @@ SCALED = rr.QueryIntercepts(normalize="rank", missing="mean")
             "this QueryIntercepts cannot be exported: it norm.*; leave out the method and",
         ),
         ({"ranker": LINE, "grid": {}}, "it replaces missing values by.*; put 0 in the place of missing values"),
-        ({"baseline": rr.GlobalRules().fit(SYNTHETIC)}, "this Anchored cannot be exported: it starts from.*; name a feature as"),
+        (
+            {"baseline": rr.GlobalRules().fit(SYNTHETIC)},
+            "this Anchored cannot be exported: it starts from.*; name a feature as",
+        ),
         ({"ranker": {"scaled": SCALED}}, "^none of the methods to choose from can be exported: scaled$"),
     ],
 )
