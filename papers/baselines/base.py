@@ -10,6 +10,7 @@ import numpy as np
 from rulerank._util.loops import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.normalize import ColumnSums
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.linear.query_intercepts import WeightedSum
 from rulerank.rankers.rows import content_keys, order_by_content
@@ -55,7 +56,7 @@ class LinearRanker(Baseline, WeightedSum):
         order, queries = canonical_order(data)
         X = data.X[order]
         self._check_size(X)
-        self._learn_missing(X)
+        self.take_missing(ColumnSums.of(X))
         with one_blas_thread():
             self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
 
