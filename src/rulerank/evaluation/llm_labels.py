@@ -1,0 +1,277 @@
+"""Estimate a measure from LLM labels of all queries, corrected by human labels of some (prediction-powered inference).
+
+Labels of an LLM are cheap and biased, labels of people are dear and few. Both together give an interval that is
+narrower than that of the human labels alone and, unlike that of the LLM labels alone, in the right place. People
+either judge all documents of queries sampled at random (any measure), or one sampled document per query (SDCG@10 of
+the difference of two rankings, which is linear in the grades: `sample_for_comparison`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades, query_index
+from rulerank.errors import DataError
+from rulerank.evaluation.comparison import LEVEL, Interval, interval
+from rulerank.evaluation.evaluation import evaluate
+from rulerank.evaluation.measures import Measure
+
+LEAST = 10  # human-judged queries: with fewer, intervals are too narrow whatever the formula
+RELIABLE = 20  # with fewer, they may be
+TOP = 10  # ranks that SDCG looks at
+SAMPLED_MEASURE = f"SDCG@{TOP}"
+
+
+@dataclass(frozen=True)
+class LLMEstimate:
+    """A measure of one ranking, or the difference of two, from human and LLM labels together."""
+
+    measure: str
+    names: tuple[str, ...]  # of one ranking, or of two: the first minus the second
+    estimate: Interval  # from both kinds of labels
+    human: Interval  # from the human labels alone
+    llm: float  # from the LLM labels alone
+    n_human: int  # human-judged queries, or documents where one was sampled per query
+    n_queries: int  # with LLM labels
+    as_precise_as: int  # human labels alone would need so many queries, or documents
+
+    @property
+    def verdict(self) -> str:
+        """Of the first of two rankings: better, worse or unclear (the interval contains 0)."""
+        return "better" if self.estimate.low > 0 else "worse" if self.estimate.high < 0 else "unclear"
+
+    def lines(self) -> list[str]:
+        """Return the result in sentences."""
+        two, unit = len(self.names) == 2, "documents" if self.measure == SAMPLED_MEASURE else "queries"
+        number = "{:+.3f}" if two else "{:.3f}"
+        value, low, high = map(number.format, self.estimate)
+        alone = number.format(self.human.value), number.format(self.human.low), number.format(self.human.high)
+        lines = [
+            f"{' - '.join(self.names)}: {self.measure} {value} [{low}, {high}]",
+            f"LLM labels of {self.n_queries:,} queries alone {number.format(self.llm)}; "
+            + f"human labels of {self.n_human:,} {unit} alone {alone[0]} [{alone[1]}, {alone[2]}]",
+        ]
+        helps = self.as_precise_as > self.n_human
+        lines.append(
+            f"as precise as {self.as_precise_as:,} human-judged {unit} instead of {self.n_human:,}"
+            if helps
+            else "LLM labels do not help here: the interval is not narrower than that of the human labels alone"
+        )
+        if self.n_human < RELIABLE:
+            lines.append(f"fewer than {RELIABLE} human-judged {unit}: the interval may be too narrow")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as plain ones."""
+        intervals = {name: getattr(self, name)._asdict() for name in ("estimate", "human")}
+        return asdict(self) | intervals | ({"verdict": self.verdict} if len(self.names) == 2 else {})
+
+
+def estimate_with_llm(
+    data: Dataset,
+    scores: Mapping[str, ArrayLike],
+    human: ArrayLike,
+    measure: str | Measure = "NDCG@10",
+    *,
+    probability: ArrayLike | None = None,
+    level: float = LEVEL,
+) -> LLMEstimate:
+    """Estimate a measure of one ranking, or the difference of two, over the queries that data is a sample of.
+
+    Parameters
+    ----------
+    data : documents with the grades of the LLM as y; documents without one are left out.
+    scores : one or two rankings by name, a score per row.
+    human : human grades per row, -1 where there is none. Each query has human grades for all its documents or for
+        none, and the queries were sampled at random; other choices bias the estimate.
+    probability : per row, how likely `sample_for_comparison` was to choose it from its query; then one document per
+        query has a human grade, and the measure is SDCG@10.
+
+    >>> import rulerank as rr
+    >>> data = rr.datasets.make_ranking(n_queries=60, seed=0)
+    >>> human = np.where(np.isin(data.qid, np.unique(data.qid)[:20]), data.y, -1)   # people judge 20 queries
+    >>> llm = rr.Dataset(data.X, np.maximum(data.y, 1), data.qid)                   # a lenient rater judges all
+    >>> found = rr.evaluation.estimate_with_llm(llm, {"title": data.X[:, 1], "body": data.X[:, 0]}, human)
+    >>> found.n_human, found.verdict
+    (20, 'unclear')
+    """
+    names, columns = _rankings(scores, len(data))
+    llm = check_grades(data.y, len(data))
+    people = check_grades(human, len(data))
+    rows = np.flatnonzero(llm != UNLABELLED)
+    if (people[llm == UNLABELLED] != UNLABELLED).any():
+        raise DataError("some documents have a human grade and none of the LLM: the LLM must grade all of them too")
+    llm, people = llm[rows], people[rows]
+    query, ids = query_index(data.qid[rows])
+    if probability is not None:
+        if len(names) != 2:
+            raise DataError(f"sampled documents compare two rankings: got {len(names)}")
+        chances = np.asarray(probability, dtype=np.float64)[rows]
+        return _from_documents(llm, people, columns[:, rows], query, ids.size, chances, names, level)
+    n_docs, n_judged = np.bincount(query), np.bincount(query, people != UNLABELLED)
+    partly = np.flatnonzero((n_judged > 0) & (n_judged < n_docs))
+    if partly.size:
+        some = partly[0]
+        raise DataError(
+            f"query {ids[some]!r} has human grades for {int(n_judged[some])} of its {n_docs[some]} documents "
+            f"({partly.size:,} such queries): grade all documents of a query, or sample one per query with "
+            "`rulerank sample --for-comparison`, which records how likely each was"
+        )
+    judged = n_judged > 0
+    _check_enough(int(judged.sum()), "queries with human grades")
+
+    def values(grades: Array, some: Array) -> Array:
+        """Return the measure of each query, or the difference of the two rankings."""
+        first, *second = (
+            evaluate(grades[some], column[rows][some], query[some], measure, any_grades=True).values[0]
+            for column in columns
+        )
+        return first - second[0] if second else first
+
+    f_all = values(llm, np.ones(rows.size, dtype=np.bool_))
+    y = values(people, judged[query])
+    estimate = corrected_mean(y, f_all[judged], f_all, level=level)
+    alone = interval(y, level=level)
+    label = str(Measure.parse(measure) if isinstance(measure, str) else measure)
+    precise = n_as_precise(y, estimate, level)
+    return LLMEstimate(label, names, estimate, alone, float(f_all.mean()), y.size, ids.size, precise)
+
+
+def corrected_mean(y: Array, f: Array, f_all: Array, *, level: float = LEVEL) -> Interval:
+    """Return the mean of y over all queries: y and f are known for n of them, f (f_all) for all N.
+
+    A regression estimate: mean y + slope (mean f_all - mean f), the slope by least squares between 0 and 1. One
+    pseudo-residual as large as the spread of y keeps a nearly perfect rater, whose n residuals are all small, honest.
+
+    >>> y, f = np.array([0.2, 0.4, 0.5, 0.9]), np.array([0.3, 0.4, 0.6, 0.8])
+    >>> round(corrected_mean(y, f, np.array([0.3, 0.4, 0.6, 0.8, 0.7, 0.8])).value, 3)
+    0.575
+    """
+    from scipy.special import stdtrit  # slow to load
+
+    n, shift = y.size, float(f_all.mean() - f.mean())
+    spread = float(((f - f.mean()) ** 2).sum())
+    if spread == 0:
+        return interval(y, level=level)
+    slope = float(np.clip(((f - f.mean()) * (y - y.mean())).sum() / spread, 0, 1))
+    squares = float(((y - y.mean() - slope * (f - f.mean())) ** 2).sum())
+    residual = max(squares / (n - 2), (squares + y.var(ddof=1)) / (n - 1))
+    variance = residual * (1 / n + shift**2 / spread) + slope**2 * f_all.var(ddof=1) / f_all.size
+    value = float(y.mean()) + slope * shift
+    half = float(stdtrit(n - 2, 0.5 + level / 2)) * variance**0.5
+    return Interval(value, value - half, value + half)
+
+
+def sample_for_comparison(
+    scores: Mapping[str, ArrayLike], qid: ArrayLike, n: int, *, seed: int = 0
+) -> tuple[Array, Array]:
+    """Choose one document each of n random queries, to compare two rankings by; return rows and probabilities.
+
+    A document is chosen in proportion to how much its grade can change the difference of SDCG@10. Queries with the same
+    top 10 need no label and are not chosen. probabilities: one per row of the data, 0 where a grade cannot matter.
+
+    >>> scores = {"new": np.tile([3, 2, 1], 10), "old": np.tile([1, 2, 3], 10)}
+    >>> rows, chance = sample_for_comparison(scores, np.repeat(np.arange(10), 3), 4)
+    >>> rows.size, chance[:3].tolist()
+    (4, [0.5, 0.0, 0.5])
+    """
+    names, columns = _rankings(scores, len(np.asarray(qid)))
+    if len(names) != 2:
+        raise DataError(f"expected two rankings to compare, by name: got {len(names)}")
+    query, ids = query_index(np.asarray(qid))
+    weight = np.abs(_weights(columns, query))
+    total = np.bincount(query, weight, minlength=ids.size)
+    changed = np.flatnonzero(total > 0)
+    if changed.size < LEAST:
+        raise DataError(
+            f"the top {TOP} of {' and '.join(names)} differs in {changed.size} of {ids.size:,} queries: comparing them "
+            f"needs at least {LEAST}"
+        )
+    chance = np.divide(weight, total[query], out=np.zeros(weight.size), where=total[query] > 0)
+    random = np.random.default_rng(seed)
+    chosen = np.sort(random.permutation(changed)[:n])
+    rows = [random.choice(own, p=chance[own]) for own in (np.flatnonzero(query == number) for number in chosen)]
+    return np.array(rows, dtype=np.int64), chance
+
+
+def _from_documents(
+    llm: Array, people: Array, columns: Array, query: Array, n_queries: int, chance: Array, names: tuple[str, ...],
+    level: float,
+) -> LLMEstimate:  # fmt: skip
+    """Estimate the difference of SDCG@10 from one document per query, whose probability is known."""
+    from scipy.special import stdtrit  # slow to load
+
+    weight = _weights(columns, query) / max(1, int(max(llm.max(), people.max())))
+    changed = np.bincount(query, np.abs(weight), minlength=n_queries) > 0
+    rows = np.flatnonzero(people != UNLABELLED)
+    if np.unique(query[rows]).size < rows.size:
+        raise DataError("some queries have several human grades: the estimate needs one sampled document per query")
+    if not (chance[rows] > 0).all():
+        raise DataError("some human grades are of documents that the sample could not choose for these two rankings")
+    _check_enough(rows.size, "documents with human grades")
+    f_all = np.bincount(query, weight * llm, minlength=n_queries)[changed]
+    of_query = np.bincount(query, weight * llm, minlength=n_queries)[query[rows]]
+    a, b = (weight[rows] * grades[rows] / chance[rows] for grades in (people, llm))
+    z = np.stack([np.ones(rows.size), b - of_query, of_query - f_all.mean()], axis=1)
+    inverse = np.linalg.pinv(z.T @ z)
+    slopes = inverse @ z.T @ a
+    variance = float(((a - z @ slopes) ** 2).sum()) / (rows.size - 3) * inverse[0, 0]
+    variance += slopes[2] ** 2 * f_all.var(ddof=1) / f_all.size
+    half = float(stdtrit(rows.size - 3, 0.5 + level / 2)) * variance**0.5
+    share = changed.mean()  # the others have the same top 10: their difference is 0
+    estimate = Interval(*(float(share * value) for value in (slopes[0], slopes[0] - half, slopes[0] + half)))
+    alone = Interval(*(float(share * value) for value in interval(a, level=level)))
+    precise = n_as_precise(share * a, estimate, level)
+    return LLMEstimate(
+        SAMPLED_MEASURE, names, estimate, alone, float(share * f_all.mean()), rows.size, n_queries, precise
+    )
+
+
+def n_as_precise(y: Array, found: Interval, level: float) -> int:
+    """Return how many values that spread like y would have a t interval of this width.
+
+    >>> y = np.array([0.1, 0.4, 0.5, 0.7, 0.9])
+    >>> n_as_precise(y, interval(y), LEVEL)
+    5
+    """
+    from scipy.special import stdtrit  # slow to load
+
+    spread, half = float(y.std(ddof=1)), (found.high - found.low) / 2
+    n = np.arange(2, 100 * y.size)
+    wide = stdtrit(n - 1, 0.5 + level / 2) * spread / np.sqrt(n) > half * (1 + 1e-9)
+    return int(n[np.argmin(wide)]) if not wide.all() else int(n[-1])
+
+
+def _weights(columns: Array, query: Array) -> Array:
+    """Return what one grade of each document adds to the difference of SDCG@10 of two rankings, before the scale."""
+    discount = np.zeros(max(query.size, TOP))
+    discount[:TOP] = 1 / np.log2(np.arange(TOP) + 2)
+    both = []
+    for column in columns:
+        order = np.lexsort((-column, query))
+        place = np.empty(query.size, dtype=np.int64)
+        place[order] = np.arange(query.size) - np.searchsorted(query[order], query[order])
+        both.append(discount[place])
+    return (both[0] - both[1]) / discount.sum()
+
+
+def _rankings(scores: Mapping[str, ArrayLike], n_rows: int) -> tuple[tuple[str, ...], Array]:
+    if not isinstance(scores, Mapping) or not 1 <= len(scores) <= 2:
+        raise DataError("expected one or two rankings as a dict from name to scores")
+    columns = [np.asarray(column, dtype=np.float64) for column in scores.values()]
+    for name, column in zip(scores, columns, strict=True):
+        if column.shape != (n_rows,) or not np.isfinite(column).all():
+            raise DataError(
+                f"ranking {name!r}: expected {n_rows:,} finite scores: got an array of shape {column.shape}"
+            )
+    return tuple(map(str, scores)), np.stack(columns)
+
+
+def _check_enough(n: int, what: str) -> None:
+    if n < LEAST:
+        raise DataError(f"expected at least {LEAST} {what}, sampled at random: got {n}")
