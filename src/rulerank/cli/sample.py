@@ -39,8 +39,8 @@ def sample(
     the labels, which simulates raters.
 
     --sampler ssar chooses the document that the labels so far cover least, needs no baseline, and decides when to stop;
-    ssar:partitions=5 is SSARP. For a list of several, each chosen document is given the most common grade so far, so
-    that the list stays diverse.
+    ssar:partitions=5 is SSARP. With -n above 1, a
+    chosen document is assumed to have the most common grade so far while the next is chosen; no grade is written.
 
     Example:
         # 100 documents to grade in a spreadsheet

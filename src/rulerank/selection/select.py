@@ -179,7 +179,8 @@ def select(
     clicks: a data set with clicks (`read_clicks(log).join(pool)`), to train on before the labels of data. If data
         itself has clicks, they are used for training.
     propensities: the examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
-    exportable: try only models that `export_model` can write for a search engine; other choices are errors.
+    exportable: try only models that `export_model` can write for a search engine; a sum as the baseline is replaced by
+        its first feature, other choices are errors.
     n_splits: number of folds.
 
     >>> import rulerank as rr
