@@ -41,7 +41,7 @@ def judge(
     docid: cli.Docid = None,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Serve a page to grade documents, sampled from the baseline ranking.
+    """Serve a page to grade a sample of documents.
 
     Shows one query and document at a time, sampled from the whole baseline ranking or, without a baseline, by SSAR. One
     key press grades a document and saves the label. Columns named title, text, url and query are displayed as such. The
