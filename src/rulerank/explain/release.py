@@ -363,8 +363,8 @@ def _lead(r: Release) -> list[str]:
             f"{verdict.get(one.verdict, 'The labels show no clear difference')}: {one.measure} {one.mean_b:.3f} → "
             f"{one.mean_a:.3f} ({one.difference:+.3f}, {percent(one.level)} interval {one.low:+.3f} to "
             f"{one.high:+.3f}). {one.wins:,} of {counted(one.n_queries, 'labelled query', 'labelled queries')} get "
-            f"better, {one.losses:,} get worse. If the model was trained on some of these labels, this is too good: "
-            "`rulerank check` compares on other queries."
+            f"better, {one.losses:,} get worse. Labels that the model was trained on flatter it: rulerank check "
+            "compares on other queries."
         )
     else:
         lines.append(r.note)

@@ -103,8 +103,11 @@ def select_from_baseline(
     before = start.scores(pool)  # what users see now, whatever the model starts from
     if exportable and ranker is None and isinstance(start, SumBaseline):
         first = start.parts[0]
-        text = f"a sum as the baseline cannot be exported: the model starts from {first.text}, not from {start.text}"
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(
+            f"a sum as the baseline cannot be exported: the model starts from {first.text} and may rank worse than "
+            f"{start.text}; compare the two (rulerank check --baseline)",
+            stacklevel=3,
+        )
         start = first
     query = query_index(pool.qid)[0]
     rows = np.flatnonzero(pool.y != UNLABELLED)
