@@ -11,7 +11,9 @@ baseline ranking x 1000.
 DATA: graded documents, a folder of folds, whose test parts are put together, or a folder with the texts of movies,
 cranfield or cisi. --way cli drives `rulerank sample`,
 `train --labels` and `rank` instead of the library, on the same splits. --side-by-side simulates judges who err in 0,
-10 and 20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
+10 and 20 % of their grades. --samplers and --learners compare other ways to choose and to learn; the learner LightGBM is
+LambdaMART on the same labels, LightGBM-init the same with the baseline's z-scores as init_score, both with leaves and trees
+chosen by cross-validation by query on these labels. Texts have the default
 features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
 """
 
@@ -29,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from lightgbm import LGBMRanker
 
 import rulerank as rr
 from compare_texts import cranfield, movies
@@ -50,6 +53,8 @@ from rulerank.selection.few_labels import few_label_ranker, top_sets
 SIZES = [20, 50, 100, 200, 400]
 LEARNERS = ["Anchored", "QI", "RE-GR"]
 ERRORS = (0.0, 0.1, 0.2)
+LIGHTGBM = ("LightGBM", "LightGBM-init")
+TREES = [{"num_leaves": leaves, "n_estimators": trees} for leaves in (2, 7) for trees in (10, 50, 200)]
 
 
 class Split(NamedTuple):
@@ -189,6 +194,10 @@ def compare_samplers(split: Split) -> Iterator[tuple[str, int, float]]:
 def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
     order = by_strata(split, max(SIZES))
     for name in LEARNERS:
+        if name in LIGHTGBM:
+            for size in SIZES:
+                yield name, size, split.ndcg(lambdamart(split, order[:size], start=name == "LightGBM-init"))
+            continue
         ranker = few_label_ranker(name)
         if name in FROM_BASELINE:
             ranker.set_params(baseline=split.baseline.option)
@@ -196,6 +205,37 @@ def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
         for size in SIZES:
             rows = order[:size]
             yield name, size, split.ndcg(learner.fit(rows, split.pool.y[rows]).predict(split.test))
+
+
+def lambdamart(split: Split, rows: np.ndarray, start: bool) -> np.ndarray:
+    """Return LightGBM's scores of the test half, of what it learns from the labelled rows."""
+    few = split.pool[np.sort(rows)]
+    offset = {id(data): by_query_zscores(split.baseline.scores(data), data.qid) * start for data in (few, split.test)}
+
+    def fit(part: rr.Dataset, init: np.ndarray, setting: dict[str, int]) -> LGBMRanker:
+        sizes = np.unique(part.qid.astype(str), return_counts=True)[1]
+        order = np.argsort(part.qid.astype(str), kind="stable")
+        model = LGBMRanker(**setting, min_child_samples=5, learning_rate=0.1, n_jobs=1, random_state=0, verbose=-1)
+        return model.fit(part.X[order], part.y[order], group=sizes, init_score=init[order])
+
+    means = []
+    for setting in TREES:
+        held = []
+        for train, vali in rr.QueryKFold(min(5, np.unique(few.qid).size)).split(few.X, few.y, few.qid):
+            model = fit(few[train], offset[id(few)][train], setting)
+            scores = model.predict(few.X[vali]) + offset[id(few)][vali]
+            held.append(rr.evaluate(few.y[vali], scores, few.qid[vali], "NDCG@10", any_grades=True).means["NDCG@10"])
+        means.append(np.mean(held))
+    model = fit(few, offset[id(few)], TREES[int(np.argmax(means))])
+    return model.predict(split.test.X) + offset[id(split.test)]
+
+
+def by_query_zscores(scores: np.ndarray, qid: np.ndarray) -> np.ndarray:
+    number = np.unique(qid.astype(str), return_inverse=True)[1]
+    n = np.bincount(number)
+    centred = scores - (np.bincount(number, scores) / n)[number]
+    deviation = np.sqrt(np.bincount(number, centred**2) / n)[number]
+    return centred / np.where(deviation > 0, deviation, 1)
 
 
 def print_gains(
@@ -286,7 +326,8 @@ def main() -> None:
     parser.add_argument("--sizes", default="20,50,100,200,400", help="numbers of labels")
     given = parser.parse_args()
     SIZES[:] = map(int, given.sizes.split(","))
-    LEARNERS[:] = [method_named(name).name for name in (given.learners or "").split(",") if name]
+    asked = [name for name in (given.learners or "").split(",") if name]
+    LEARNERS[:] = [name if name in LIGHTGBM else method_named(name).name for name in asked]
     data = read_graded(Path(given.data))
     baseline = find_baseline(data.feature_names, given.baseline)
     print(f"{given.data}: {data!r}, baseline {baseline}", flush=True)

@@ -24,7 +24,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that lie elsewhere or are made."""
     for name, above in ABOVE.items():
         files.append(File.generated(config, name, content=(ROOT / above).read_text()))
-    files.append(File.generated(config, "reference/commands.md", content=commands_page()))
+    files.append(File.generated(config, "commands.md", content=commands_page()))
     for name in NAMES:
         notebook = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
         files.append(File.generated(config, f"notebooks/{name}.md", content=page_of(notebook, name)))

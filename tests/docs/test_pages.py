@@ -36,8 +36,9 @@ SMALLER = {
 }
 # shop texts under the names that a page gives its own
 SHOP = {"docs.jsonl": "documents.jsonl", "queries.tsv": "queries.tsv", "qrels.txt": "judgements.qrels"}
-NAMED = {"docs/text-features.md": SHOP}
-OWN_TESTS = ("README.md", "docs/tutorials/", "docs/how-to/")  # followed from the first line to the last elsewhere
+NAMED = {"docs/text-features.md": SHOP, "docs/embeddings.md": SHOP}
+# followed from the first line to the last elsewhere; benchmarks take hours
+OWN_TESTS = ("README.md", "docs/tutorials/", "docs/benchmarks/")
 FOLLOWED = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(OWN_TESTS)]
 
 
@@ -53,8 +54,8 @@ def blocks() -> list[Block]:
 
 @cache
 def typed() -> dict[str, list[Block]]:
-    """Return the commands of each page that are typed."""
-    found = [block for block in blocks() if block.kind == "shell" and not entry_of(block)]
+    """Return the commands of each page that are typed, and the files that they use."""
+    found = [block for block in blocks() if block.kind in ("shell", "file") and not entry_of(block)]
     return {block.page: [other for other in found if other.page == block.page] for block in found}
 
 
@@ -74,7 +75,8 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
         rr.FittedRules().fit(fold.train).save(files / "model.rulerank")
     reader = Reader(run, files, monkeypatch, SMALLER)
     reader.follow(typed()[page])
-    assert reader.n_typed + reader.n_passed_over == sum(len(block.commands) for block in typed()[page]) > 0
+    n_commands = sum(len(block.commands) for block in typed()[page] if block.kind == "shell")
+    assert reader.n_typed + reader.n_passed_over == n_commands > 0
 
 
 def test_extras_and_make_targets_that_pages_name_exist():
@@ -103,6 +105,12 @@ def test_commands_and_options_inside_sentences_exist(page):
         known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
         for option in (word for word in words if re.match(r"--?[a-z]", word)):
             assert option.split("=")[0].rstrip(",.") in known, f"{page.name}: {name} has no option {option}: {text}"
+
+
+def test_benchmarks_that_pages_name_exist():
+    named = {name for page in PAGES for name in re.findall(r"benchmarks/(\w+\.py)", page.read_text())}
+    assert len(named) > 10
+    assert not [name for name in named if not (ROOT / "benchmarks" / name).exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

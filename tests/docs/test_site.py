@@ -11,7 +11,7 @@ from document_blocks import ROOT
 from rulerank.cli import app
 
 DOCS = ROOT / "docs"
-MADE = {"contributing.md", "changelog.md", "reference/commands.md", "notebooks/judged-data.md", "notebooks/paper.md"}
+MADE = {"contributing.md", "changelog.md", "commands.md", "notebooks/judged-data.md", "notebooks/paper.md"}
 
 
 def pages_of(nav) -> list[str]:
