@@ -110,8 +110,24 @@ def test_the_name_of_the_file_says_the_format_of_a_page_and_of_a_release_page(ru
     assert run(*EXPLAIN, "--doc", "q1-d3", "-o", name).out.startswith(f"{name}: Why q1-d3 scores ")
     assert (folder / name).read_text().startswith(start)
     done = run(*EXPLAIN, "--baseline", "f1 + f2", "--report", name)
-    assert done == (0, f"{name}: What changes: model.rulerank instead of f1 + f2\n", "")
+    assert done == (0, f"{name}: What changes with model.rulerank\n", "")
     assert re.match(rf"{re.escape(start)}[^$]*f1 \+ f2", (folder / name).read_text())
+
+
+def test_a_release_page_takes_labels_from_a_file(run, folder):
+    release = (*EXPLAIN, "--baseline", "f1", "--labels")
+    data = rr.read_letor("test.txt")
+    lines = [f"{query},{doc},{grade}" for query, doc, grade in zip(data.qid, data.docid, data.y, strict=True)]
+    (folder / "same.csv").write_text("\n".join(["qid,docid,grade", *lines]))
+    (folder / "few.csv").write_text("\n".join(["qid,docid,grade", *lines[::2], "q1,elsewhere,1"]))
+    (folder / "other.csv").write_text("qid,docid,grade\nq1,elsewhere,1\nq1,nowhere,0\n")
+    same, own = run.json(*release, "same.csv"), run.json(*EXPLAIN, "--baseline", "f1")
+    assert (same["comparisons"], same["entered"]) == (own["comparisons"], own["entered"])
+    assert 0 < run.json(*release, "few.csv")["n_labelled"] < same["n_labelled"]
+    wrong = "error: other.csv has no label of a document in test.txt: check the query and document ids\n"
+    assert run(*release, "other.csv").err == wrong
+    done = run(*EXPLAIN, "--labels", "same.csv")
+    assert done.err == "error: --labels is for the report on all queries: add --baseline, leave out --query and --doc\n"
 
 
 @pytest.mark.parametrize("model", ["model.rulerank", "query.rulerank"])  # sums of tables, and not

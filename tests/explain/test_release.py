@@ -8,6 +8,7 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.explain import release_of
+from rulerank.explain.release import Turnover, good_kinds, good_range
 from rulerank.recall_base import RecallBase
 
 DATA = rr.datasets.make_ranking(n_queries=30, seed=3)
@@ -56,6 +57,55 @@ def test_effects_of_features_add_up_to_the_difference_of_scores(found):
     assert sizes == sorted(sizes, reverse=True)
 
 
+def test_results_that_enter_and_leave_are_counted_by_their_labels(found):
+    column = np.nan_to_num(DATA.X[:, DATA.feature_names.index("bm25_body")], nan=-1.0)
+    before, after = tops(column), tops(RANKER.predict(DATA))
+    for one, lists, others in ((found.entered, after, before), (found.left, before, after)):
+        grades = [DATA.y[row] for query in lists for row in {*lists[query]} - {*others[query]}]
+        relevant = sum(grade > 0 for grade in grades)
+        assert one == Turnover(len(grades), relevant, len(grades) - relevant, 0, relevant / len(grades))
+    assert f"{found.entered.n_results} results enter the top 5: {found.entered}. " in " ".join(found.to_text().split())
+
+
+def test_good_values_are_the_range_that_gains_most():
+    values = np.repeat(np.arange(10.0), 3)
+    adds = np.where(values < 2, -1.0, np.where(values > 7, -0.5, 0.4))
+    assert good_range(values, adds).text == "2 to 7"
+    assert good_range(values, adds).holds.tolist() == ((values > 1) & (values < 8)).tolist()
+    assert [good_range(values, way * values - way * 4.5).text for way in (1, -1)] == ["5 or more", "4 or less"]
+    assert good_range(values, np.where(values, 0.1, -0.9)).text == "above 0"
+    assert good_range(values, np.where(values, -0.1, 0.9)).text == "0"
+    assert good_range(values, values - 4.5, lambda day: f"day {day:.0f}", date=True).text == "day 5 or later"
+    holes = good_range(np.append(values, np.nan), np.append(values - 4.5, 9.0))
+    assert (holes.text, holes.holds[-1]) == ("5 or more", False)
+    assert good_range(np.ones(3), np.arange(3.0)) is good_range(np.full(3, np.nan), np.ones(3)) is None
+    kinds = good_kinds(np.array([0, 1, 2, 3, np.nan, 9]), np.array([1.0, 3, 2, -1, 5, 5]), ["a", "b", "c", "d"])
+    assert (kinds.text, kinds.holds.tolist()) == ("b or c or 1 other", [True, True, True, False, False, False])
+    assert good_kinds(np.array([0.0]), np.array([-1.0]), ["a"]) is None
+
+
+def test_every_reason_says_which_values_are_good(found):
+    for shift in found.shifts:
+        column = DATA.X[:, DATA.feature_names.index(shift.feature)]
+        if shift.good.endswith(" or more"):
+            assert np.isclose(column, float(shift.good.split()[0]), rtol=0.01).any()  # the text is rounded
+    main = found.shifts[0]
+    assert main.entered_good > main.left_good
+    shares = [f"{100 * share:.0f} %" for share in (main.entered_good, main.left_good)]
+    assert str(main) == f"{main.name} {main.good} ({' against '.join(shares)})"
+    for mover in (*found.risen, *found.fallen):
+        assert 1 <= mover.why.count("(good: ") + mover.why.count("(others: ") <= 3
+
+
+def test_logarithms_are_written_as_what_they_are_of():
+    names = ("log(reviews)", "bm25_body")
+    X = np.column_stack([np.log1p(np.arange(len(DATA)) % 40), DATA.X[:, DATA.feature_names.index("bm25_body")]])
+    data = replace(DATA, X=X, y=(X[:, 0] > np.log1p(19)).astype(int), feature_names=names)
+    shift = rr.FittedRules(n_jobs=1).fit(data).release(data, "bm25_body").shifts[0]
+    assert (shift.name, shift.feature) == ("reviews", "log(reviews)")
+    assert 16 <= float(shift.good.removesuffix(" or more")) <= 24
+
+
 def test_metrics_are_those_of_compare(found):
     column = np.nan_to_num(DATA.X[:, DATA.feature_names.index("bm25_body")], nan=-1.0)
     table = rr.compare(DATA, {"new": RANKER.predict(DATA), "baseline": column}, measures=["NDCG@5", "P@3", "MRR"])
@@ -99,7 +149,7 @@ def test_without_labels_it_says_so_and_shows_the_rest():
     bare = replace(DATA, y=np.full(len(DATA), -1))
     found = RANKER.release(bare, "-bm25_body", examples=2)
     assert found.comparisons == ()
-    assert "The data has no labels, so this page shows what changes, and not whether it is better." in found.to_text()
+    assert "There are no labels, so this page shows what changes, and not whether it is better." in found.to_text()
     assert "label" not in found.to_text().split("Which documents move most?")[1]
     one = replace(DATA, y=np.where(DATA.qid == "q1", DATA.y, -1))
     few = RANKER.release(one, "bm25_body", examples=1)
@@ -121,6 +171,9 @@ def test_only_judged_documents_count_as_labelled():
         assert result.grade == grades[result.query, result.document]
     text = " ".join(found.to_text().split())
     assert f"{100 * found.n_labelled / 300:.0f} % have a label. Documents without a label are left out." in text
+    one = found.left
+    assert one.relevant_share == one.n_relevant / (one.n_relevant + one.n_not_relevant)
+    assert one.n_unlabelled == one.n_results - one.n_relevant - one.n_not_relevant > 0
 
 
 def test_labels_of_relevant_documents_only_count_the_others_as_not_relevant():
@@ -128,6 +181,7 @@ def test_labels_of_relevant_documents_only_count_the_others_as_not_relevant():
     found = RANKER.release(replace(answered, y=np.where(answered.y > 0, answered.y, -1)), "bm25_body")
     assert found.comparisons == RANKER.release(answered, "bm25_body").comparisons
     assert found.note == "Documents without a label count as not relevant."
+    assert found.entered.relevant_share == found.entered.n_relevant / found.entered.n_results
 
 
 def test_the_same_ranking_changes_nothing():

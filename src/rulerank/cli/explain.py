@@ -25,6 +25,7 @@ def explain(
     versus: Annotated[str | None, option("ID", "Compare the document of --doc with this one.")] = None,
     what_if: Annotated[bool, flag("Also show feature changes that move --doc up one rank.", "--what-if")] = False,
     baseline: BaselineOption = None,
+    labels: Annotated[str | None, option("FILE", "Label store or file for the report against --baseline.")] = None,
     top: Annotated[int, option("N", "Documents of a ranking to show.")] = 10,
     out: Annotated[
         str, option("FILE", "A .txt, .md, .html, .json, .svg, .png or .pdf.", "--out", "-o", "--report")
@@ -39,7 +40,7 @@ def explain(
     Without either, the model as a whole is explained, also as a picture (.svg, .png, .pdf): what each of the most
     important features adds to the score, by its value. With --baseline OLD, and neither --query nor --doc, writes a
     report that compares MODEL with OLD: how many top lists change, why, which documents move most, metrics if there
-    are labels, and example queries side by side.
+    are labels (in DATA, or of --labels), and example queries side by side.
 
     Every number is exact: contributions sum to the score, or to the difference of two scores.
 
@@ -66,6 +67,8 @@ def explain(
         raise DataError("--versus and --what-if need a document: name it with --doc")
     if ending in PICTURES and (not whole or baseline is not None):
         raise DataError("a picture shows the model as a whole: leave out --query, --doc and --baseline, or write .html")
+    if labels is not None and (not whole or baseline is None):
+        raise DataError("--labels is for the report on all queries: add --baseline, leave out --query and --doc")
     ranker = load_beside_data(model, source, command="explain")
     features = ranker.feature_names_
     file = read_documents(source, columns(qid, docid), wanted=features)
@@ -85,6 +88,7 @@ def explain(
         return
     if whole and baseline is not None:
         every = file.with_features([*features, *others])[once]
+        every = every if labels is None else with_labels(every, labels, source)
         shown: Shown = release_of(ranker, every, baseline, top, name=Path(model).name)
     elif whole:
         shown = ranker.overview(data)
@@ -102,6 +106,23 @@ def explain(
     write(shown, ending, out, lift)
     if out != "-":
         report({"file": out}, f"{out}: {shown.page().title}", as_json=as_json)
+
+
+def with_labels(data: Dataset, labels: str, source: str) -> Dataset:
+    """Return the documents with the labels of a store or file in the place of their own."""
+    import numpy as np
+
+    from rulerank.dataset import UNLABELLED
+    from rulerank.judging.label_files import read_labels
+    from rulerank.judging.pool import Pool
+
+    data = data if data.base is None else data[~data.base.extra]
+    grades = read_labels(Pool(data, name=source), labels, strict=False)
+    if not grades:
+        raise DataError(f"{labels} has no label of a document in {source}: check the query and document ids")
+    y = np.full(len(data), UNLABELLED)
+    y[[*grades]] = [*grades.values()]
+    return replace(data, y=y, base=None)
 
 
 def candidates(data: Dataset, *named: str | None) -> Dataset:

@@ -1,38 +1,49 @@
-"""The release page: what a new ranking changes for all queries, why, and whether labels say that it is better.
+"""The release page: what a new ranking changes for all queries, why, and whether labels show that it is better.
 
 It compares the top results of a model with those of the baseline ranking, query by query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import as_date, counted, decimal, joined, percent
-from rulerank.baseline import find_baseline
+from rulerank.baseline import Baseline, FeatureBaseline, SumBaseline, find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, doc_name, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison, compare
-from rulerank.explain.documents import Documents, about, clipped, method_of
+from rulerank.explain.documents import Documents, about, called, clipped, method_of
 from rulerank.explain.explanation import Shown, label_of
 from rulerank.rankers.base import Ranker
 from rulerank.recall_base import FEW_ZEROS
-from rulerank.render.document import Bar, Block, Cell, Page, Section, Sentences, Table, bars
+from rulerank.render.document import DASH, Bar, Block, Cell, Content, Page, Section, Sentences, Table
 
 MOST_QUERIES = 500  # whose contributions are computed
 FEATURES = 8  # lines of a table
 REASONS = 3  # in a sentence
+LEAST = 0.1  # share of all reasons for a change that one in a sentence has
 MOVERS = 6  # of each direction
 LETTERS = 60  # of a title or a query
 GAINS = 5  # queries that gain or lose most
+STEPS = 10  # groups of documents by the value of a feature
+KINDS = 2  # categories that are named
 VERDICTS = {"better": "better", "worse": "worse", "unclear": "no clear difference", "too few": "too few queries"}
-NO_LABELS = "The data has no labels, so this page shows what changes, and not whether it is better."
+NO_LABELS = "There are no labels, so this page shows what changes, and not whether it is better."
+
+
+class GoodValues(NamedTuple):
+    """The values of a feature that raise the score most."""
+
+    text: str  # "2 or more"; empty: not known
+    holds: Array  # bool, of each row of the data
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +55,20 @@ class FeatureShift:
     adds: float  # to the score of those that enter, less that of those that leave
     entered: str  # mean value
     left: str
+    good: str  # the values that raise the score most, over all queries; empty: not known
+    entered_good: float  # share of the results with such a value
+    left_good: float
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.entered} against {self.left})" if self.entered else self.name
+        if self.good and (self.entered_good - self.left_good) * self.adds > 0:
+            return f"{self.name} {self.good} ({percent(self.entered_good)} against {percent(self.left_good)})"
+        return f"{self.name} ({self.entered} against {self.left} on average)" if self.entered else self.name
+
+
+def main_reasons(shifts: Sequence[FeatureShift]) -> list[FeatureShift]:
+    """Return the strongest reasons for a change, without those that hardly count."""
+    speak_for = sum(shift.adds for shift in shifts if shift.adds > 0)
+    return [shift for shift in shifts if shift.adds > LEAST * speak_for][:REASONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +86,14 @@ class RankedResult:
 
     @property
     def why(self) -> str:
-        """The strongest reasons for its move: its own values against those of the others."""
-        reasons = [shift for shift in self.shifts if shift.adds > 0][:REASONS]
-        pairs = [(one.name, *((one.entered, one.left) if self.now < self.before else (one.left, one.entered)))
-                 for one in reasons]  # fmt: skip
-        return "; ".join(f"{name} {own} against {others}" if own else name for name, own, others in pairs)
+        """The strongest reasons for its move: its values, and which values are good."""
+        up, reasons = self.now < self.before, []
+        for one in main_reasons(self.shifts):
+            own, others = (one.entered, one.left) if up else (one.left, one.entered)
+            told = one.good and (one.entered_good if up else one.left_good) == up
+            compared = f"good: {one.good}" if told else f"others: {others}"
+            reasons.append(f"{one.name} {own} ({compared})" if own else one.name)
+        return "; ".join(reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +120,21 @@ class ExampleQuery:
     values: tuple[float, float] | None  # of the first measure, before and after
 
 
+@dataclass(frozen=True, slots=True)
+class Turnover:
+    """The results of all queries that enter the top, or those that leave it, by their labels."""
+
+    n_results: int
+    n_relevant: int
+    n_not_relevant: int
+    n_unlabelled: int
+    relevant_share: float | None  # of all, or of those with a label; None: there are none
+
+    def __str__(self) -> str:
+        parts = [(self.n_not_relevant, "not relevant"), (self.n_unlabelled, "without a label")]
+        return ", ".join([f"{self.n_relevant:,} relevant", *(f"{n:,} {what}" for n, what in parts if n)])
+
+
 @dataclass(frozen=True, repr=False)
 class Release(Shown):
     """What a new ranking changes against the baseline."""
@@ -114,10 +154,13 @@ class Release(Shown):
     examples: tuple[ExampleQuery, ...]
     comparisons: tuple[Comparison, ...]  # new against baseline, by measure; none without labels
     gains: tuple[QueryGain, ...]  # the largest gain first; queries with labels
+    entered: Turnover
+    left: Turnover
     n_listed: int  # results in the new top
     n_labelled: int  # of them, judged
     max_grade: int  # of the labels
     note: str = ""  # on the labels
+    baseline_name: str = field(default="", kw_only=True)  # what people call it
 
     @property
     def n_changed(self) -> int:
@@ -139,14 +182,17 @@ class Release(Shown):
             (f"new results per top {self.top}", f"{self.mean_new:.1f}"),
             ("first result changes", percent(self.first_changed / self.n_queries)),
         ]
-        facts += [(one.measure, f"{one.mean_b:.3f} → {one.mean_a:.3f}") for one in self.comparisons[:1]]
+        if self.comparisons:
+            one, left, entered = self.comparisons[0], self.left.relevant_share, self.entered.relevant_share
+            if left is not None and entered is not None:
+                facts.append(("relevant: results that leave → enter", f"{percent(left)} → {percent(entered)}"))
+            facts.append((one.measure, f"{one.mean_b:.3f} → {one.mean_a:.3f}"))
         blocks: list[Block] = [_quality(self), _amount(self)]
         blocks += [_reasons(self)] if self.shifts else []
         blocks += [_movers(self)] if self.risen or self.fallen else []
-        blocks += [_example(one, self, number) for number, one in enumerate(self.examples, start=1)]
+        blocks += [_examples(self)] if self.examples else []
         blocks.append(_how_to_read(self))
-        title = f"What changes: {self.method} instead of {self.baseline}"
-        return Page(title, tuple(_lead(self)), tuple(blocks), tuple(facts))
+        return Page(f"What changes with {self.method}", tuple(_lead(self)), tuple(blocks), tuple(facts))
 
 
 def release_of(ranker: Ranker, data: Dataset, baseline: Any, n: int = 10, examples: int = 5, name: str = "") -> Release:
@@ -159,17 +205,20 @@ def release_of(ranker: Ranker, data: Dataset, baseline: Any, n: int = 10, exampl
             raise DataError(f"{what} must be a whole number from {least}: got {value!r}")
     if baseline is None:
         raise DataError("a release page compares two rankings: name the one that users see now, baseline='bm25'")
+    data = data if data.base is None else data[~data.base.extra]  # which no ranking retrieves
     old = find_baseline(data.feature_names, baseline, data.categories)
     new_scores, old_scores = ranker.predict(data), old.scores(data)
-    comparisons, gains, note = _by_labels(data, new_scores, old_scores, n)
-    candidates = np.arange(len(data)) if data.base is None else np.flatnonzero(~data.base.extra)
-    lists = TopLists(ranker, data[candidates], new_scores[candidates], old_scores[candidates], n)
+    judged = _judged(data)
+    unjudged = "0" if judged.any() and (data.y[judged] == 0).mean() < FEW_ZEROS else "skip"  # as in `counted_rows`
+    comparisons, gains, note = _by_labels(data, new_scores, old_scores, n, unjudged)
+    lists = TopLists(ranker, data, new_scores, old_scores, n)
     return Release(
         method=name or method_of(ranker),
         baseline=str(old),
+        baseline_name=_in_words(old, ranker),
         top=n,
         n_queries=lists.n_new.size,
-        n_docs=len(candidates),
+        n_docs=len(data),
         n_same=int(lists.same.sum()),
         n_reordered=int(((lists.n_new == 0) & ~lists.same).sum()),
         first_changed=int(((lists.now == 1) & (lists.before > 1)).sum()),
@@ -180,11 +229,24 @@ def release_of(ranker: Ranker, data: Dataset, baseline: Any, n: int = 10, exampl
         examples=lists.examples(examples, gains),
         comparisons=comparisons,
         gains=gains,
+        entered=lists.turnover(lists.entered, unjudged),
+        left=lists.turnover(lists.left, unjudged),
         n_listed=int((lists.now <= n).sum()),
         n_labelled=int((lists.judged & (lists.now <= n)).sum()),
         max_grade=int(data.y.max()),
         note=note,
     )
+
+
+def _in_words(baseline: Baseline, ranker: Ranker) -> str:
+    """Return a baseline with the names that people read."""
+    words = str(baseline)
+    parts = baseline.parts if isinstance(baseline, SumBaseline) else (baseline,)
+    for part in parts:
+        words = (
+            words.replace(part.feature, called(ranker, part.feature)) if isinstance(part, FeatureBaseline) else words
+        )
+    return words
 
 
 def _judged(data: Dataset) -> Array:
@@ -193,7 +255,7 @@ def _judged(data: Dataset) -> Array:
 
 
 def _by_labels(
-    data: Dataset, new: Array, old: Array, n: int
+    data: Dataset, new: Array, old: Array, n: int, unjudged: str
 ) -> tuple[tuple[Comparison, ...], tuple[QueryGain, ...], str]:
     """Compare the two rankings by the judged documents, where there are some.
 
@@ -203,7 +265,6 @@ def _by_labels(
     judged = _judged(data)
     if not judged.any():
         return (), (), NO_LABELS
-    unjudged = "skip" if (data.y[judged] == 0).mean() >= FEW_ZEROS else "0"  # as in `counted_rows`
     try:
         table = compare(data, {"new": new, "baseline": old}, measures=[f"NDCG@{n}", "P@3", "MRR"], unjudged=unjudged)
     except DataError as error:
@@ -234,7 +295,9 @@ class TopLists:
         self.n_new = np.bincount(self.query[self.entered], minlength=len(queries))
         moved = (self.now != self.before) & (np.minimum(self.now, self.before) <= n)
         self.same = np.bincount(self.query[moved], minlength=len(queries)) == 0
+        self.documents = Documents(ranker, data)
         self.shares = self._shares()
+        self._good: dict[int, GoodValues] = {}
 
     def _shares(self) -> Array | None:
         """Return what each part adds to the scores of some changed queries, NaN elsewhere; None: it is not known."""
@@ -249,6 +312,34 @@ class TopLists:
             return None
         return shares
 
+    @cached_property
+    def above_mean(self) -> Array:
+        """What each part adds to the scores of the known rows, less its mean over the documents of the query."""
+        assert self.shares is not None
+        known = np.flatnonzero(~np.isnan(self.shares[:, 0]))
+        _, query, sizes = np.unique(self.query[known], return_inverse=True, return_counts=True)
+        above = np.full_like(self.shares, np.nan)
+        for part in range(above.shape[1]):
+            own = self.shares[known, part]
+            above[known, part] = own - (np.bincount(query, own) / sizes)[query]
+        return above
+
+    def good(self, part: int) -> GoodValues:
+        """Return the values of a part that raise the score most."""
+        if part not in self._good:
+            column, documents = self.documents.column(part), self.documents
+            nothing = GoodValues("", np.zeros(len(self.data), dtype=bool))
+            if column is None:
+                return nothing
+            values, name = documents.raw[:, column].astype(np.float64), documents.features[column]
+            if name in documents.categories:
+                found = good_kinds(values, self.above_mean[:, part], documents.categories[name])
+            else:
+                write = partial(self._written, column)
+                found = good_range(values, self.above_mean[:, part], write, date=name in documents.dates)
+            self._good[part] = found or nothing
+        return self._good[part]
+
     def shifts(self, entered: Array, left: Array) -> tuple[FeatureShift, ...]:
         """Return how features differ between rows that enter and rows that leave, mean over queries, largest first."""
         if self.shares is None:
@@ -261,13 +352,45 @@ class TopLists:
             sizes = np.bincount(self.query[rows])
             weights = sign / sizes[self.query[rows]] / np.count_nonzero(sizes)
             adds += weights @ self.shares[rows]
-        documents = [Documents(self.ranker, self.data, rows) for rows in sides]
         found = []
         for part in np.argsort(-np.abs(adds), kind="stable")[: np.count_nonzero(adds)].tolist():
-            usual = [_usual(side, part) for side in documents]
-            usual = ["", ""] if usual[0] == usual[1] else usual
-            found.append(FeatureShift(documents[0].name(part), documents[0].human(part), float(adds[part]), *usual))
+            good, name, human = self.good(part), self.documents.name(part), self.documents.human(part)
+            human = human.removesuffix(" (log)") if is_log(name) else human
+            usual = [self._usual(rows, part) for rows in sides]
+            held = [float(good.holds[rows].mean()) for rows in sides]
+            shift = FeatureShift(name, human, float(adds[part]), usual[0], usual[1], good.text, held[0], held[1])
+            found.append(shift)
         return tuple(found)
+
+    def _usual(self, rows: Array, part: int) -> str:
+        """Return the mean of a feature as people write it, or its most common category; "" of what has no values."""
+        documents, column = self.documents, self.documents.column(part)
+        if column is None:
+            return ""
+        values = documents.raw[rows, column].astype(np.float64)
+        values = values[~np.isnan(values)]
+        if not values.size:
+            return "missing"
+        name = documents.features[column]
+        if name in documents.categories:
+            codes, counts = np.unique(values, return_counts=True)
+            most = documents.written(column, float(codes[counts.argmax()]))
+            return f"mostly {most}" if codes.size > 1 else most
+        return self._written(column, float(values.mean()))
+
+    def _written(self, column: int, value: float) -> str:
+        """Return a value of a feature as people write it: dates without times, logarithms as what they are of."""
+        name = self.documents.features[column]
+        if name in self.documents.dates:
+            return as_date(round(value))
+        return decimal(float(np.expm1(value)) if is_log(name) else value)
+
+    def turnover(self, rows: Array, unjudged: str) -> Turnover:
+        """Count rows by their labels; unjudged: "0", rows without a label count as not relevant, or "skip"."""
+        grades = self.data.y[rows[self.judged[rows]]]
+        n_relevant, n_counted = int((grades > 0).sum()), rows.size if unjudged == "0" else grades.size
+        share = n_relevant / n_counted if n_counted else None
+        return Turnover(rows.size, n_relevant, grades.size - n_relevant, rows.size - grades.size, share)
 
     def movers(self, rows: Array) -> tuple[RankedResult, ...]:
         """Return those of the rows that moved furthest, one of each query, with reasons."""
@@ -336,35 +459,73 @@ def ranks_in_queries(scores: Array, query: Array) -> Array:
     return ranks
 
 
-def _usual(documents: Documents, part: int) -> str:
-    """Return the mean of a feature as people write it, or its most common category; "" of what has no values."""
-    column = documents.column(part)
-    if column is None:
-        return ""
-    values = documents.raw[:, column].astype(np.float64)
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return "missing"
-    name = documents.features[column]
-    if name in documents.categories:
-        codes, counts = np.unique(values, return_counts=True)
-        most = documents.written(column, float(codes[counts.argmax()]))
-        return f"mostly {most}" if codes.size > 1 else most
-    mean = float(values.mean())
-    return as_date(round(mean)) if name in documents.dates else decimal(mean)
+def is_log(feature: str) -> bool:
+    """Tell whether `rulerank features` took the logarithm of a field plus 1."""
+    return feature.startswith("log(")
+
+
+def good_range(
+    values: Array, adds: Array, write: Callable[[float], str] = decimal, *, date: bool = False
+) -> GoodValues | None:
+    """Return the range of values whose documents gain most together; None where all values are alike.
+
+    adds: what each document gains, NaN where that is not known.
+    write: how a value is written.
+
+    >>> good_range(np.array([0.0, 2.0, 3.0, 9.0]), np.array([-1.0, 0.5, 0.6, -0.2])).text
+    '2 to 3'
+    """
+    known = ~np.isnan(values) & ~np.isnan(adds)
+    if not known.any():
+        return None
+    cuts = np.unique(np.quantile(values[known], np.arange(1, STEPS) / STEPS, method="lower"))
+    group = np.searchsorted(cuts, values)  # a group ends with a cut
+    sums = np.bincount(group[known], adds[known], len(cuts) + 1)
+    there = np.flatnonzero(np.bincount(group[known], minlength=len(cuts) + 1))
+    totals = [0.0, *accumulate(sums[there].tolist())]
+    gain, first, end = max((totals[j] - totals[i], i, j) for j in range(1, len(totals)) for i in range(j))
+    if gain <= 0 or (first, end) == (0, there.size):
+        return None
+    holds = np.isin(group, there[first:end]) & ~np.isnan(values)
+    low, high = write(float(values[holds].min())), write(float(values[holds].max()))
+    text = f"{low} to {high}"
+    if low == high:
+        text = low
+    elif first == 0:
+        text = f"{high} or {'earlier' if date else 'less'}"
+    elif end == there.size and not values[known & np.isin(group, there[first - 1])].max():
+        text = "above 0"
+    elif end == there.size:
+        text = f"{low} or {'later' if date else 'more'}"
+    return GoodValues(text, holds)
+
+
+def good_kinds(values: Array, adds: Array, kinds: Sequence[str]) -> GoodValues | None:
+    """Return the categories whose documents gain, the one that gains most in all first.
+
+    >>> good_kinds(np.array([0.0, 1.0, 1.0, 2.0]), np.array([-1.0, 0.5, 0.6, 0.2]), ["Drama", "War", "Music"]).text
+    'War or Music'
+    """
+    known = ~np.isnan(values) & ~np.isnan(adds) & (values >= 0) & (values < len(kinds))
+    sums = np.bincount(values[known].astype(np.int64), adds[known], len(kinds))
+    best = np.argsort(-sums, kind="stable")[: np.count_nonzero(sums > 0)].tolist()
+    if not best:
+        return None
+    names = [kinds[code] for code in best[:KINDS]]
+    names += [counted(len(best) - KINDS, "other")] if len(best) > KINDS else []
+    return GoodValues(" or ".join(names), np.isin(values, best))
 
 
 def _lead(r: Release) -> list[str]:
-    lines = []
+    lines = [f"Before: {r.baseline_name}, the baseline. After: {r.method}. Both rank the same results."]
     if r.comparisons:
         one = r.comparisons[0]
-        verdict = {"better": "It is better by the labels", "worse": "It is worse by the labels"}
+        verdict = {"better": "it is better", "worse": "it is worse"}.get(one.verdict, "there is no clear difference")
         lines.append(
-            f"{verdict.get(one.verdict, 'The labels show no clear difference')}: {one.measure} {one.mean_b:.3f} → "
-            f"{one.mean_a:.3f} ({one.difference:+.3f}, {percent(one.level)} interval {one.low:+.3f} to "
-            f"{one.high:+.3f}). {one.wins:,} of {counted(one.n_queries, 'labelled query', 'labelled queries')} get "
-            f"better, {one.losses:,} get worse. Labels that the model was trained on flatter it: rulerank check "
-            "compares on other queries."
+            f"By the labels {verdict}. {_turnover(r)} Quality of the top {r.top} by grades and order ({one.measure}, "
+            f"from 0 to 1) {one.mean_b:.3f} → {one.mean_a:.3f}: {one.wins:,} of "
+            f"{counted(one.n_queries, 'labelled query', 'labelled queries')} get better, {one.losses:,} get worse. "
+            "If the model was trained on these labels, it gains less on new queries."
         )
     else:
         lines.append(r.note)
@@ -375,10 +536,17 @@ def _lead(r: Release) -> list[str]:
         f"The top {r.top} changes for {r.n_changed:,} of {counted(r.n_queries, 'query', 'queries')}: on average "
         f"{r.mean_new:.1f} of {r.top} results are new. {same}."
     )
-    raised = [str(shift) for shift in r.shifts if shift.adds > 0][:REASONS]
+    raised = [str(shift) for shift in main_reasons(r.shifts)]
     if raised:
         lines.append(f"Main reasons, results that enter the top {r.top} against those that leave: {joined(raised)}.")
     return lines
+
+
+def _turnover(r: Release) -> str:
+    return (
+        f"{counted(r.entered.n_results, 'result enters', 'results enter')} the top {r.top}: {r.entered}. "
+        f"{counted(r.left.n_results, 'result leaves', 'results leave')}: {r.left}."
+    )
 
 
 def _quality(r: Release) -> Section:
@@ -398,28 +566,44 @@ def _quality(r: Release) -> Section:
     )
     first = r.comparisons[0]
     note = (
-        f"Means over {counted(first.n_queries, 'labelled query', 'labelled queries')}, with {percent(first.level)} "
-        f"intervals of the difference. Of the new top {r.top} results, {percent(r.n_labelled / r.n_listed)} have a "
-        f"label. {r.note}"
+        f"Means over {counted(first.n_queries, 'labelled query', 'labelled queries')}. Higher is better. Interval: the "
+        f"difference lies in it with {percent(first.level)} confidence. NDCG@{r.top}: quality of the first {r.top} "
+        "results by their labels and order, from 0 to 1. P@3: share of relevant results among the first 3. MRR: 1 / "
+        "rank of the first relevant result."
     )
-    header = ("measure", "baseline", "new", "difference", "interval", "better / same / worse", "verdict")
-    parts = [Table("By labels", header, rows, 1, note, words=("verdict",), stack=True)]
+    header = ("measure", "before", "after", "difference", "interval", "queries better / same / worse", "verdict")
+    parts = [_relevant(r), Table("Metrics", header, rows, 1, note, words=("verdict",), stack=True)]
     gained = [gain for gain in r.gains[:GAINS] if gain.now > gain.before]
-    lost = [gain for gain in r.gains[: -GAINS - 1 : -1] if gain.now < gain.before]
-    for title, gains in (("Queries that gain most", gained), ("Queries that lose most", lost)):
-        differences = [gain.now - gain.before for gain in gains]
-        cells = tuple(
-            (
-                gain.query_text or gain.query,
-                f"{gain.before:.3f}",
-                f"{gain.now:.3f}",
-                Bar(value, max(map(abs, differences)), text=f"{value:+.3f}"),
-            )
-            for gain, value in zip(gains, differences, strict=True)
+    lost = [gain for gain in r.gains[-GAINS:] if gain.now < gain.before]
+    most = max((abs(gain.now - gain.before) for gain in (*gained, *lost)), default=0.0)
+    cells = tuple(
+        (
+            gain.query_text or gain.query,
+            f"{gain.before:.3f}",
+            f"{gain.now:.3f}",
+            Bar(gain.now - gain.before, most, text=f"{gain.now - gain.before:+.3f}"),
         )
-        columns = ("query", f"{first.measure} before", "after", "difference")
-        parts += [Table(title, columns, cells, 1, stack=True)] if gains else []
-    return Section("Is it better?", tuple(parts), key="quality")
+        for gain in (*gained, *lost)
+    )
+    columns = ("query", f"{first.measure} before", "after", "difference")
+    parts += [Table("Queries that gain and lose most", columns, cells, 1, stack=True)] if cells else []
+    about = f"Labels are grades of relevance from 0, not relevant, to {r.max_grade}, the best."
+    return Section("Is it better?", tuple(parts), about, key="quality")
+
+
+def _relevant(r: Release) -> Table:
+    rows: list[tuple[Content, ...]] = []
+    for name, side in ((f"enter the top {r.top}", r.entered), (f"leave the top {r.top}", r.left)):
+        share = side.relevant_share
+        counts = (side.n_results, side.n_relevant, side.n_not_relevant, side.n_unlabelled)
+        bar = DASH if share is None else Bar(share, 1.0, signed=False, text=percent(share))
+        rows.append((name, *(f"{n:,}" for n in counts), bar))
+    header = ("results that", "in all", "relevant", "not relevant", "no label", "share relevant")
+    note = (
+        f"Relevant: label 1 or higher. Of all results of the new top {r.top}, {percent(r.n_labelled / r.n_listed)} "
+        f"have a label. {r.note}"
+    )
+    return Table("Results that enter and leave", header, tuple(rows), 1, note, stack=True)
 
 
 def _amount(r: Release) -> Section:
@@ -428,35 +612,49 @@ def _amount(r: Release) -> Section:
     for low, high in pairwise(cuts):
         name = counted(low, "new result") if high == low + 1 else f"{low} to {high - 1} new results"
         groups.append((name, sum(r.new_results[low:high])))
-    most = max(count for _, count in groups)
     rows = tuple(
-        (name, f"{count:,}", Bar(count, most, signed=False, text=percent(count / r.n_queries)))
+        (name, f"{count:,}", Bar(count, r.n_queries, signed=False, text=percent(count / r.n_queries)))
         for name, count in groups
     )
     note = (
-        f"A result is new if it is in the top {r.top} now and was not before. The first result changes for "
-        f"{r.first_changed:,} of {counted(r.n_queries, 'query', 'queries')}."
+        f"A result is new if it is in the top {r.top} after the change and was not before. The first result changes "
+        f"for {r.first_changed:,} of {counted(r.n_queries, 'query', 'queries')}."
     )
     table = Table(f"Changes in the top {r.top}", (f"top {r.top}", "queries", "share"), rows, 1, note)
     return Section("How much changes?", (table,), key="amount")
 
 
 def _reasons(r: Release) -> Section:
-    shown = r.shifts[:FEATURES]
-    left = len(r.shifts) - len(shown)
+    shown, others = r.shifts[:FEATURES], [shift.adds for shift in r.shifts[FEATURES:]]
+    speak_for = sum(shift.adds for shift in r.shifts if shift.adds > 0)
+    largest = max(abs(shift.adds) for shift in shown)
+    about = (
+        "The score of the new model is a sum of what its features add. Good values are those that add most, over all "
+        "queries. Low ones can be good, of a match too: the model learned from labels that, with the other features "
+        "equal, such results are relevant more often."
+    )
+    if not all(shift.good for shift in shown):
+        about += " The model starts from the baseline, which speaks for the results of before."
     note = (
-        f"Mean values of the results that enter and leave the top {r.top}. Effect: what the feature adds to the new "
-        "score of those that enter, less that of those that leave, on average over queries. Plus: a reason for the "
-        "change. Minus: the change happens despite it."
+        f"Results that enter or leave the top {r.top}: share of them with a good value. Weight: all reasons for the "
+        "results that enter are 100 % together. Minus: a reason for those that leave, which the others outweigh."
     )
-    note += f" {counted(left, 'weaker feature')} not shown." if left else ""
+    if others:
+        both = [percent(sum(abs(adds) for adds in others if sign * adds > 0) / speak_for) for sign in (1, -1)]
+        note += f" {counted(len(others), 'weaker feature')} not shown: {both[0]} for, {both[1]} against."
     rows = tuple(
-        (label_of(shift.feature, shift.name), shift.entered, shift.left, number)
-        for shift, number in zip(shown, bars(shift.adds for shift in shown), strict=True)
+        (
+            label_of(shift.feature, shift.name),
+            shift.good,
+            percent(shift.entered_good) if shift.good else "",
+            percent(shift.left_good) if shift.good else "",
+            Bar(shift.adds, largest, text=f"{100 * shift.adds / speak_for:+.0f} %"),
+        )
+        for shift in shown
     )
-    header = ("feature", "results that enter", "results that leave", "effect")
-    table = Table("Features that move results most", header, rows, 3, note, stack=True)
-    return Section("Why does it change?", (table,), key="why")
+    header = ("feature", "good values", "results that enter", "results that leave", "weight")
+    table = Table("Features that move results most", header, rows, 2, note, stack=True)
+    return Section("Why does it change?", (table,), about, key="why")
 
 
 def _movers(r: Release) -> Section:
@@ -467,7 +665,7 @@ def _movers(r: Release) -> Section:
                 mover.title,
                 mover.query_text or mover.query,
                 Cell(f"{mover.before} → {mover.now}", mover.before - mover.now, mark=mark),
-                "" if mover.grade is None else str(mover.grade),
+                "none" if mover.grade is None else str(mover.grade),
                 mover.why,
             )
             for mover in movers
@@ -476,13 +674,20 @@ def _movers(r: Release) -> Section:
         labels = any(mover.grade is not None for mover in movers)
         parts += [table if labels else table.without(3)] if movers else []
     about = (
-        "The documents that move furthest, at most one per query. Why: the value of the document against the mean of "
-        f"the results that leave the top {r.top} of its query, or for a document that leaves, of those that enter."
+        "The documents that move furthest, at most one per query. Why: its values that count most, with the good "
+        f"values of the feature or the mean of the others: of the results that leave the top {r.top} of the query, or "
+        "for a document that leaves, of those that enter."
     )
     return Section("Which documents move most?", tuple(parts), about, key="movers")
 
 
-def _example(one: ExampleQuery, r: Release, number: int) -> Section:
+def _examples(r: Release) -> Section:
+    about = "▲ ▼ and bold: in one of the two lists only. In brackets: the rank in the other list"
+    about += f", and the label, 0 to {r.max_grade}." if r.comparisons else "."
+    return Section("Examples, before and after", tuple(_example(one, r) for one in r.examples), about, key="examples")
+
+
+def _example(one: ExampleQuery, r: Release) -> Table:
     graded = any(result.grade is not None for result in (*one.before, *one.after))
 
     def cell(result: RankedResult, rank: int, words: str, mark: str) -> Cell:
@@ -495,30 +700,24 @@ def _example(one: ExampleQuery, r: Release, number: int) -> Section:
         (f"{place}.", cell(old, old.now, "now", "▼"), cell(new, new.before, "was", "▲"))
         for place, (old, new) in enumerate(zip(one.before, one.after, strict=True), start=1)
     )
-    note = f"Bold: not in the top {r.top} of the other list."
-    note += f" Labels go from 0 to {r.max_grade}, the best." if graded else ""
-    header = ("rank", "before", "after")
-    table = Table("Side by side", header, rows, 1, note, words=("before", "after"), stack=True)
-    facts = [f"Shown because: {one.why}.", f"{counted(one.n_new, 'new result')} in the top {r.top}."]
+    facts = [f"Shown because: {one.why}.", f"{counted(one.n_new, 'new result')}."]
     if one.values is not None:
         facts.append(f"{r.comparisons[0].measure} {one.values[0]:.3f} → {one.values[1]:.3f}.")
-    raised, lowered = ([str(shift) for shift in one.shifts if sign * shift.adds > 0] for sign in (1, -1))
+    raised, lowered = main_reasons(one.shifts), [shift for shift in one.shifts if shift.adds < 0]
     if raised:
         despite = f", despite {lowered[0]}" if lowered else ""
-        facts.append(f"New results come in because of {joined(raised[:REASONS])}{despite}.")
-    title = f"Example {number}: {f'“{one.query_text}”' if one.query_text else f'query {one.query}'}"
-    return Section(title, (table,), " ".join(facts), key="examples" if number == 1 else "")
+        why = joined([str(shift) for shift in raised])
+        facts.append(f"Main reasons, results that enter against those that leave: {why}{despite}.")
+    title = f"“{one.query_text}”" if one.query_text else f"Query {one.query}"
+    header = ("rank", "before", "after")
+    return Table(title, header, rows, 1, " ".join(facts), words=("before", "after"), stack=True)
 
 
 def _how_to_read(r: Release) -> Section:
     lines = [
-        f"Baseline: {r.baseline}, the ranking that users see now. New: {r.method}.",
-        f"Both rank the same {r.n_docs:,} documents of {counted(r.n_queries, 'query', 'queries')}.",
-        "Reasons are exact: the score of the new model is the sum of what its features add.",
+        f"Before: {r.baseline}. After: {r.method}. Both rank the same {r.n_docs:,} documents of "
+        f"{counted(r.n_queries, 'query', 'queries')}.",
+        "For search engineers: `rulerank explain DATA MODEL -o model.html` draws what each value of a feature adds; "
+        "`train --set monotone=match` lets no lower match be better.",
     ]
-    if r.comparisons:
-        lines.append(
-            f"NDCG@{r.top}: quality of the first {r.top} results by their labels and order, from 0 to 1. P@3: share of "
-            "relevant results among the first 3. MRR: 1 / rank of the first relevant result. Higher is better."
-        )
     return Section("How to read this page", (Sentences("Notes", tuple(lines)),), key="notes")
