@@ -128,7 +128,7 @@ def fitted(learner: PoolLearner, given: Mapping[str, Mapping[int, int]]) -> Any:
     """Return a ranker of the grades that judges gave to rows of the pool, each with intercepts of its own."""
     triples = [(row, grade, judge) for judge, grades in given.items() for row, grade in grades.items()]
     rows, grades, judges = (np.array(column) for column in zip(*triples, strict=True))
-    return learner.fit_raters(rows, grades, judges.astype(object))
+    return learner.fit(rows, grades, rater=judges.astype(object))
 
 
 def held_out(given: Mapping[int, Mapping[str, int]], how: str) -> float:

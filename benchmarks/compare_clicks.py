@@ -159,7 +159,6 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
     """Return the figures of one method."""
     positions = range(1, 11)
     even, known = dict.fromkeys(positions, 1.0), {k: k**-cell.eta for k in positions}
-    leaves = 1.0 if cell.model == "cascade" else 0.0
     if method in LIBRARIES:
         tried = []
         for setting in SETTINGS:
@@ -180,16 +179,14 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         ranker, note = learned.ranker, learned.learned.positions().to_dict() | {"kept": learned.facts["keep_baseline"]}
     else:
         given = {"without": even, "known": known}.get(method.split(", ")[-1])
-        if not method.endswith("known"):  # nobody is taken to leave after a click
-            leaves = 0.0
-        ranker = rr.QueryIntercepts(leave_after_click=leaves, **CLICK_PARAMS).fit(log.counted, propensities=given)
-        note = {"effects": ranker.positions().effects.tolist(), "leaving": ranker.positions().leaving}
+        ranker = rr.QueryIntercepts(**CLICK_PARAMS).fit(log.counted, propensities=given)
+        note = {"effects": ranker.positions().effects.tolist()}
     return by_query(log.test, ranker.predict(log.test)) | note
 
 
 LIBRARIES = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
 METHODS = ("production", "intercepts", *LIBRARIES, "true grades, all", "trained")
-VARIANTS = ("intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
+VARIANTS = ("intercepts, without", "intercepts, known", "true grades, shown")
 WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 
 

@@ -25,20 +25,13 @@ FORMS: dict[str, Callable[[], Any]] = {
     "RE-GR, sigma .01": lambda: rr.GlobalRules(votes="mean", min_support=0.01),
     "RE-SR, every query (as published)": lambda: rr.StableRules(literal=True),
     "RE-SR, every query, 2 queries": lambda: rr.StableRules(literal=True, min_queries=2),
-    "RE-SR, mean over queries": lambda: rr.StableRules(stability="mean"),
     "RE-QR (as published)": lambda: rr.QueryRules(literal=True),
     "RE-QR, leave one out, ties first": lambda: rr.QueryRules(ties="first", **LOO),
     "RE-QR, leave one out, ties share": lambda: rr.QueryRules(ties="share", **LOO),
-    **{f"{m}, mapped": partial(rr.GlobalRules, votes="mean", metric=m) for m in METRICS},
-    **{f"{m}, unmapped": partial(rr.GlobalRules, votes="mean", metric=m, mapped=False) for m in METRICS},
+    **{m: partial(rr.GlobalRules, votes="mean", metric=m) for m in METRICS},
     "DC3A (as published)": lambda: rr.Competence(literal=True),
     "QC3A (as published)": lambda: rr.Competence(literal=True, centric="query"),
-    "DC3A, scaled by query": lambda: rr.Competence(literal=True, scale="query"),
-    "QC3A, scaled by query": lambda: rr.Competence(literal=True, centric="query", scale="query"),
-    "DC3A, metrics unmapped": lambda: rr.Competence(literal=True, mapped=False),
-    "QC3A, metrics unmapped": lambda: rr.Competence(literal=True, centric="query", mapped=False),
     "QI": lambda: rr.QueryIntercepts(missing="mean"),
-    "QI, lowest level first (footnote)": lambda: rr.QueryIntercepts(missing="mean", order="low"),
 }
 
 

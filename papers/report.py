@@ -30,7 +30,7 @@ ABOUT_COMPETENCE = (
     "DC3A takes the metric whose score comes closest to the grade for documents like this one, QC3A for queries like "
     "this one. The metrics have different scales, four of the seven near 1, so that this tells the grade rather than "
     "who is competent: over the ten test folds of OHSUMED 3.0 and MQ2008, DC3A takes only confidence and strength, and "
-    "QC3A strength for all documents in eight. DC3A scaled and QC3A scaled put what is taken on one scale by query."
+    "QC3A strength for all documents in eight."
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from papers.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.dataset import Array, Dataset, Fold, query_index
-from rulerank.discretize import make_discretizer
+from rulerank.discretize.binning import DISCRETIZERS
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.systems import Scores, rank
@@ -137,7 +137,7 @@ def shuffled_rows(fold: Fold) -> Array:
 
 def in_bins(fold: Fold, name: str) -> Fold:
     """Return the fold with bin numbers for features, the bins fitted to train without its grades."""
-    bins = make_discretizer(name).fit(fold.train.X)
+    bins = DISCRETIZERS[name]().fit(fold.train.X)
 
     def binned(data: Dataset) -> Dataset:
         return Dataset(bins.transform(data.X), data.y, data.qid, data.docid, data.feature_names)

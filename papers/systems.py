@@ -30,7 +30,6 @@ from rulerank.experiment.systems import SYSTEMS as OWN_SYSTEMS
 from rulerank.experiment.systems import Rank, System
 from rulerank.fusion.competence import Competence
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.sampling.ssar import SSAR
 
@@ -63,10 +62,7 @@ THE_SEVEN = (
     metric("Relative Confidence", "relative_confidence"),
 )
 SEVEN_NAMES = tuple(system.name for system in THE_SEVEN)
-LOW_FIRST = QueryIntercepts(missing="mean", order="low")
 QC3A = Competence(literal=True, centric="query")
-DC3A_SCALED = Competence(literal=True, scale="query")
-QC3A_SCALED = Competence(literal=True, centric="query", scale="query")
 STABLE = {"phi": (0.05, 0.1, 0.2), **SUPPORTS}
 COSTS = {"C": C_GRID}
 TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
@@ -89,17 +85,13 @@ SYSTEMS = {system.name: system for system in OWN} | {
     system.name: system
     for system in (
         System("RE-SR tuned", "rules", Rank(StableRules(literal=True), STABLE), "RE-SR, phi and support chosen"),
-        System("RE-SR mean", "rules", Rank(StableRules(stability="mean")), "rules stable in the mean of queries"),
         *THE_SEVEN,
         System("DC3A", "aggregation", Rank(Competence(literal=True), SUPPORTS), "the metric best for the document"),
         System("QC3A", "aggregation", Rank(QC3A, SUPPORTS), "the metric best for the query"),
-        System("DC3A scaled", "aggregation", Rank(DC3A_SCALED, SUPPORTS), "DC3A, what it picks scaled by query"),
-        System("QC3A scaled", "aggregation", Rank(QC3A_SCALED, SUPPORTS), "QC3A, what it picks scaled by query"),
         Follower("CombMNZ", "aggregation", Fuse("comb_mnz"), "sum of scores times number of lists", SEVEN_NAMES),
         Follower("Borda Count", "aggregation", Fuse("borda"), "points by rank", SEVEN_NAMES),
         Follower("Condorcet", "aggregation", Fuse("condorcet"), "pairwise majorities", SEVEN_NAMES),
         Follower("Linear Combination", "aggregation", LinearCombination(), "weights learned on vali", SEVEN_NAMES),
-        System("QI low first", "linear", Rank(LOW_FIRST), "QI, the lowest level first: the paper's footnote"),
         System("SSAR", "sampling", Asked(SSAR()), "literal RE-GR on the documents that SSAR asks for"),
         Follower("Random (SSAR)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSAR",)),
         Follower("Top feature (SSAR)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSAR",)),

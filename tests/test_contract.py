@@ -43,7 +43,6 @@ def test_every_method_is_under_contract():
 # the papers' votes are means, whose parts add up all the same
 LITERAL = {
     "GlobalRules, literal": partial(rr.GlobalRules, votes="mean"),
-    "GlobalRules, unmapped": partial(rr.GlobalRules, votes="mean", metric="added_value", mapped=False),
     "StableRules, literal": partial(rr.StableRules, literal=True),
 }
 

@@ -49,11 +49,11 @@ def test_a_model_that_is_not_fitted_or_not_ours_is_not_saved(tmp_path):
 
 def test_what_cannot_be_saved_is_named_by_its_place(tmp_path):
     ranker = rr.GlobalRules().fit(DATA)
-    ranker.params_["work_limit"] = 1 + 2j
-    with pytest.raises(DataError, match=r"lists and arrays of numbers: state.params.work_limit is a complex$"):
+    ranker.params_["keep_rows"] = 1 + 2j
+    with pytest.raises(DataError, match=r"lists and arrays of numbers: state.params.keep_rows is a complex$"):
         ranker.save(tmp_path / "model.rulerank")
-    ranker.params_["work_limit"] = [np.array(["a"])]
-    with pytest.raises(DataError, match=r"state.params.work_limit\[0\] is a array of <U1$"):
+    ranker.params_["keep_rows"] = [np.array(["a"])]
+    with pytest.raises(DataError, match=r"state.params.keep_rows\[0\] is a array of <U1$"):
         ranker.save(tmp_path / "model.rulerank")
 
 

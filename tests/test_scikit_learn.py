@@ -202,9 +202,10 @@ def test_group_sizes_that_cannot_be_are_refused(options, message):
         rr.GlobalRules().fit(DATA, group=[len(DATA)])
 
 
-def test_rankers_of_rules_refuse_sparse_rows_with_a_hint():
-    with pytest.raises(DataError, match=r"^GlobalRules does not accept sparse X, .*: give X.toarray\(\), or use Query"):
-        rr.GlobalRules().fit(sparse.csr_array(X), y, qid=qid)
+@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.QueryIntercepts()])
+def test_sparse_rows_are_refused_with_a_hint(ranker):
+    with pytest.raises(DataError, match=r" does not accept sparse X: give a dense array, X.toarray\(\)$"):
+        ranker.fit(sparse.csr_array(X), y, qid=qid)
 
 
 def test_clone_keeps_the_requests(routing):

@@ -11,6 +11,7 @@ out      float64[n_rows, n_features]
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +27,13 @@ NORMALIZE = Word(NORMALIZATIONS, meaning="normalisation of features by query", n
 LISTED = 5  # features named in a message
 
 
-def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = None) -> Array:
+def normalize_by_query(
+    X: Array, queries: Array, how: str, n_jobs: int | None = None, codes: Sequence[int] = ()
+) -> Array:
     """Normalise every feature by query; missing values stay missing, constant ones become 0.
 
     minmax: from 0 to 1. rank: share of the query's documents below, ties in the middle. zscore: mean 0, deviation 1.
+    codes: columns that stay as they are: codes of categories.
 
     >>> X = np.array([[1.0], [3.0], [5.0], [10.0]])
     >>> normalize_by_query(X, np.array([0, 0, 0, 1]), "minmax").ravel().tolist()
@@ -46,6 +50,7 @@ def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = 
         kernel(X, order, bounds, first, last, out)
 
     in_blocks(work, bounds.size - 1, n_jobs, min_block=8)
+    out[:, [*codes]] = X[:, [*codes]]
     return out
 
 

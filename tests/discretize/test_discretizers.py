@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rulerank.discretize import DISCRETIZERS, MAX_BINS, MDLP, EqualWidth, discretizer_from_state, make_discretizer
@@ -161,9 +162,9 @@ def test_infinity_is_refused_by_feature_and_row(make, when):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ("mdpl", "unknown discretizer 'mdpl'; choose from 'mdlp', 'tube', 'equal_width', 'equal_frequency', None"),
-        (MDLP, "discretizer must be one of 'mdlp', .* an object with fit and transform: got <class"),
-        (3, "discretizer must be one of .*: got 3"),
+        ("mdpl", "unknown discretizer 'mdpl'; choose from mdlp, tube, equal_width, equal_frequency, None for bin"),
+        (MDLP, "unknown discretizer <class .*; choose from mdlp, .* or an object of rulerank.discretize"),
+        (KBinsDiscretizer(), r"unknown discretizer KBinsDiscretizer\(\); choose from mdlp, tube"),
     ],
 )
 def test_an_unknown_discretizer_lists_the_choices(choice, message):

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 import rulerank as rr
@@ -66,14 +65,6 @@ def test_a_row_of_a_frame_is_explained_without_a_word(frame, synthetic):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ranker.explain(table, 5).score == ranker.predict(table)[5]
-
-
-def test_a_sparse_row_of_a_linear_ranker_is_explained():
-    X = csr_array(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
-    ranker = rr.QueryIntercepts(l2=1.0).fit(X, [0, 1, 1, 0], qid=[1, 1, 2, 2])
-    found = ranker.explain(X, 1)
-    assert found.score == pytest.approx(ranker.predict(X)[1])
-    assert [share.feature for share in found.features] == ["f1"]
 
 
 def test_a_document_that_no_rule_covers_gets_the_mean_grade():

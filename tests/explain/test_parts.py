@@ -63,9 +63,7 @@ def makers():
     for votes in VOTES:
         for metric in METRICS if votes == "mean" else ("confidence",):
             yield f"{votes} {metric}", partial(rr.GlobalRules, votes=votes, metric=metric)
-    yield "unmapped", partial(rr.GlobalRules, votes="mean", metric="added_value", mapped=False)
     yield "agreement", rr.StableRules
-    yield "mean over queries", partial(rr.StableRules, stability="mean", phi=0.3)
     yield "literal stable", partial(rr.StableRules, literal=True, phi=0.3)
     yield "trusted queries", partial(rr.QueryRules, n_trusted=2, shrink=5.0)
     yield "literal queries", partial(rr.QueryRules, literal=True)

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.dataset import query_index
 from rulerank.errors import DataError, ModelFileError, OutdatedModelError
-from rulerank.normalize import normalize_by_query
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +21,8 @@ RULES = {"votes": rr.GlobalRules(max_size=1), "stable": rr.StableRules(max_size=
         {"members": RULES},
         {"members": RULES, "literal": True, "centric": "query", "discretizer": rr.discretize.EqualFrequency(n_bins=4)},
         {"members": ["confidence", "strength"]},
-        {"members": "RE-GR, RE-SR", "literal": True, "scale": "query"},
-        {"literal": True, "scale": "query", "mapped": False, "discretizer": rr.discretize.EqualWidth(n_bins=4)},
+        {"members": "RE-GR, RE-SR", "literal": True},
+        {"literal": True, "discretizer": rr.discretize.EqualWidth(n_bins=4)},
     ],
     ids=str,
 )
@@ -41,7 +39,7 @@ def test_it_comes_back_from_its_file(synthetic, options, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("name", "value"), [("select", "best"), ("calibrate", False)])
+@pytest.mark.parametrize(("name", "value"), [("select", "best"), ("scale", "query"), ("mapped", False)])
 def test_what_this_version_has_no_more_is_said(synthetic, name, value):
     state = rr.Competence(RULES).fit(synthetic).to_state()
     state["params"] |= {name: value}
@@ -99,18 +97,3 @@ def test_members_can_be_named_as_methods(synthetic):
     assert rr.Competence(["RE-GR", "RE-SR"]).fit(synthetic).names_ == ("RE-GR", "RE-SR")
     with pytest.raises(DataError, match="unknown method 'charm'; choose from RE-GR"):
         rr.Competence("RE-GR, charm").fit(synthetic)
-
-
-def test_one_scale_for_what_is_picked_needs_the_literal_form_and_the_queries(synthetic):
-    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* always scaled"):
-        rr.Competence(scale="query").fit(synthetic)
-    ranker = rr.Competence(literal=True, scale="query", max_size=1).fit(synthetic)
-    with pytest.raises(DataError, match="members are scaled by query: give the query of each row"):
-        ranker.predict(synthetic.X)
-    plain = rr.Competence(literal=True, max_size=1).fit(synthetic)
-    assert np.array_equal(plain.chosen(synthetic), ranker.chosen(synthetic))
-    scaled = normalize_by_query(plain.member_scores(synthetic), query_index(synthetic.qid)[0], "minmax")
-    places = [plain.names_.index(name) for name in plain.chosen(synthetic)]
-    assert np.array_equal(ranker.predict(synthetic), scaled[np.arange(len(synthetic)), places])
-    why = ranker.explain(synthetic, 3)
-    assert why.base + sum(share.adds for share in why.features) == pytest.approx(ranker.predict(synthetic)[3], abs=1e-9)

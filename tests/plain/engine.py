@@ -30,7 +30,7 @@ def least_rows(train, min_support):
 
 def score_plainly(
     train, grades, queries, document, *, max_size, min_support=0.0, votes="mean", metric="confidence",
-    drop_weakest=0.0, additive=True, mapped=True,
+    drop_weakest=0.0, additive=True,
 ):  # fmt: skip
     """Score one document by the definitions, over the features that have two bins or more in training.
 
@@ -45,7 +45,7 @@ def score_plainly(
     sets = sets_of(train, max_size, features)
     cells = [rows_like(train, document, members) for members in sets]
     if votes == "mean":
-        return _mean(cells, grades, min_rows, metric, mapped)
+        return _mean(cells, grades, min_rows, metric)
     above = below = Fraction(0)
     for members, rows in zip(sets, cells, strict=True):
         weight, shrink = Fraction(1), 20
@@ -99,10 +99,8 @@ def theta_plainly(metric, hits, covered, of_grade, n_rows, *, plus_one=True):
     return (math.sqrt(a * d) - math.sqrt(b * c)) / (math.sqrt(a * d) + math.sqrt(b * c))
 
 
-def _vote(metric, hits, covered, of_grade, n_rows, mapped):
-    """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1, or as it is."""
-    if not mapped:
-        return theta_plainly(metric, hits, covered, of_grade, n_rows, plus_one=False)
+def _vote(metric, hits, covered, of_grade, n_rows):
+    """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1."""
     theta = theta_plainly(metric, hits, covered, of_grade, n_rows)
     if metric in ("confidence", "strength"):
         return theta
@@ -113,18 +111,18 @@ def _vote(metric, hits, covered, of_grade, n_rows, mapped):
     return (theta + 1) / 2
 
 
-def _mean(cells, grades, min_rows, metric, mapped):
+def _mean(cells, grades, min_rows, metric):
     strengths = {}
     for grade in sorted(set(grades)):
         thetas = []
         for rows in cells:
             hits = sum(grades[i] == grade for i in rows)
             if hits >= min_rows:
-                thetas.append(_vote(metric, hits, len(rows), list(grades).count(grade), len(grades), mapped))
+                thetas.append(_vote(metric, hits, len(rows), list(grades).count(grade), len(grades)))
         if thetas:
             strengths[grade] = sum(thetas, Fraction(0)) / len(thetas)
     total = sum(strengths.values())
-    if not total or (not mapped and abs(total) <= 1e-12):  # roots are not exact
+    if not total:
         return sum(grades) / len(grades)
     return float(sum(grade * s for grade, s in strengths.items()) / total)
 

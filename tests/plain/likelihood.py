@@ -3,23 +3,22 @@
 import numpy as np
 
 
-def comparisons(y, groups, order="high"):
+def comparisons(y, groups):
     """Return (row, (group, level), outcome) of every comparison whose group and level see both outcomes."""
     found = []
     for level in range(1, max(y) + 1):
         for group in dict.fromkeys(groups):
             rows = [row for row in range(len(y)) if groups[row] == group]
-            # low: all with level 1, then those that passed it with level 2, ...; high: from the other end
-            rows = [row for row in rows if (y[row] >= level - 1 if order == "low" else y[row] <= level)]
+            rows = [row for row in rows if y[row] <= level]  # from the highest level down
             outcomes = [y[row] >= level for row in rows]
             if any(outcomes) and not all(outcomes):
                 found += [(row, (group, level), passed) for row, passed in zip(rows, outcomes, strict=True)]
     return found
 
 
-def one_hot(X, y, groups, order="high"):
+def one_hot(X, y, groups):
     """Return a matrix of comparisons (features, then -1 for the intercept), the outcomes, and whose each column is."""
-    found = comparisons(y, groups, order)
+    found = comparisons(y, groups)
     columns = list(dict.fromkeys(place for _, place, _ in found))
     matrix = np.zeros((len(found), X.shape[1] + len(columns)))
     for i, (row, place, _) in enumerate(found):

@@ -29,12 +29,8 @@ def score_stably(train, grades, queries, document, *, max_size, min_support=0.0,
     return sum(grades) / len(grades) + above / below
 
 
-def score_literally(
-    train, grades, queries, document, *, max_size, phi, min_support=0, min_queries=1, in_the_mean=False
-):
+def score_literally(train, grades, queries, document, *, max_size, phi, min_support=0, min_queries=1):
     """Score one document by the rules whose confidence in each query is within phi, a decimal, of the overall one.
-
-    in_the_mean: it is enough that the mean of the confidences in the queries is.
 
     >>> score_literally([(0,), (1,), (0,), (1,)], [0, 1, 0, 1], [0, 0, 1, 1], (1,), max_size=1, phi="0.1")
     1.0
@@ -45,7 +41,6 @@ def score_literally(
             overall = _confidence(rows, grades, grade)
             own = [[i for i in rows if queries[i] == q] for q in {queries[i] for i in rows}]
             thetas = [_confidence(part, grades, grade) for part in own]
-            thetas = [sum(thetas, Fraction()) / len(thetas)] if in_the_mean else thetas
             stable = all(abs(overall - theta) <= Fraction(phi) for theta in thetas)
             if stable and len(own) >= min_queries and overall * len(rows) >= least_rows(train, min_support):
                 confidences.setdefault(grade, []).append(float(overall))

@@ -39,24 +39,12 @@ def test_bins_as_features_have_an_additive_form_too():
     assert np.abs(ranker.additive().score(others.astype(np.float64)) - ranker.predict(others)).max() < 1e-12
 
 
-class Halves:
-    """Somebody else's discretiser."""
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return (np.asarray(X) > 0.5).astype(np.uint8)
-
-
 def test_what_is_not_additive_says_why_and_what_to_use():
     mean = rr.GlobalRules(votes="mean").fit(synthetic)
     with pytest.raises(DataError, match=r"divides by the number of rules that cover a document; fit it with"):
         mean.additive()
     with pytest.raises(DataError, match=r"StableRules is not additive: .*use FittedRules, GlobalRules with votes"):
         rr.StableRules().fit(synthetic).additive()
-    with pytest.raises(DataError, match="the bins of Halves have no known cuts"):
-        rr.GlobalRules(discretizer=Halves()).fit(np.nan_to_num(synthetic.X), synthetic.y, qid=synthetic.qid).additive()
 
 
 def test_tables_that_are_not_kept_say_so_and_what_to_do():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.by_query import deltas_plainly, score_literally
 from rulerank.discretize import EqualFrequency
-from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.errors import ModelFileError
 from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rules.by_query import Labels
@@ -152,21 +152,6 @@ def test_a_state_that_contradicts_itself_is_refused(options, change, message):
     change(state["learned"])
     with pytest.raises(ModelFileError, match=message):
         QueryRules.from_state(state)
-
-
-def test_a_matrix_that_does_not_fit_is_refused_with_its_size():
-    ranker = literal().set_params(memory_budget=1e-4)
-    with pytest.raises(TooLargeError, match=r"9 documents by 3 queries takes 0 MiB, more than memory_budget"):
-        _ = ranker.competence_
-
-
-def test_too_much_work_is_refused_before_it_starts():
-    train, grades, queries = small_synthetic(n_queries=40)
-    ranker = QueryRules(discretizer=EqualFrequency(2), drop_weakest=0, work_limit=5000)
-    with pytest.raises(
-        TooLargeError, match=r"queries that each judge 160 rows by 10 feature sets are .*limit is 5.0e\+03"
-    ):
-        ranker.fit(train, grades, qid=queries)
 
 
 def test_queries_are_judged_by_so_many_rows_whatever_their_order():

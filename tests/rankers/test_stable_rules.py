@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from rulerank.datasets.ranking import make_ranking
-from rulerank.errors import DataError, ModelFileError
+from rulerank.errors import ModelFileError
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import StableRules
 from worked_example import X, d10, d11, d12, qid, y
 
-FORMS = [{"stability": "agreement"}, {"literal": True}, {"stability": "mean"}]
+FORMS = [{"literal": False}, {"literal": True}]
 
 
 def literal(**options):
@@ -67,26 +67,9 @@ def test_a_crafted_state_is_refused(kept, name, value, message):
         StableRules.from_state(state)
 
 
-def test_the_readings_of_the_paper_ask_for_one_query_and_all_features_unless_told():
+def test_the_published_form_asks_for_one_query_and_all_features_by_default():
     data = make_ranking(n_queries=8, docs_per_query=15, n_features=6)
-    for form, phi in ({"literal": True}, 0.1), ({"stability": "mean"}, 0.05):
-        said = StableRules(**form, min_queries=1, phi=phi, drop_weakest=0.0).fit(data).predict(data)
-        assert np.array_equal(StableRules(**form).fit(data).predict(data), said)
-        assert StableRules(**form).stood_for() == {"drop_weakest": 0.0, "min_queries": 1, "phi": phi}
+    explicit = StableRules(literal=True, min_queries=1, phi=0.1, drop_weakest=0.0).fit(data).predict(data)
+    assert np.array_equal(StableRules(literal=True).fit(data).predict(data), explicit)
+    assert StableRules(literal=True).stood_for() == {"drop_weakest": 0.0, "min_queries": 1, "phi": 0.1}
     assert StableRules().stood_for() == {"drop_weakest": 0.25, "min_queries": 2, "phi": 0.1}
-
-
-def test_confidences_that_differ_may_agree_in_the_mean():
-    rows, grades = [[0], [0], [0], [0], [1]], [1, 1, 0, 0, 0]
-    queries = ["a", "a", "b", "b", "b"]
-    options = {"discretizer": None, "phi": 0.0}
-    assert StableRules(literal=True, **options).fit(rows, grades, qid=queries).rules_for([0]) == []
-    by_mean = StableRules(stability="mean", **options).fit(rows, grades, qid=queries)
-    assert [str(rule) for rule in by_mean.rules_for([0])] == ["f1=0 -> 0 (2 of 4)", "f1=0 -> 1 (2 of 4)"]
-
-
-def test_two_readings_of_the_paper_at_once_are_refused():
-    with pytest.raises(
-        DataError, match=r'literal=True and stability="mean" are two readings .*: leave one of them out'
-    ):
-        StableRules(literal=True, stability="mean").fit(X, y, qid=qid)

@@ -10,17 +10,14 @@ from plain.by_query import (
     labels_plainly,
     lift_of_query,
     mean_confidences,
-    rank_of_query,
     sets_of,
     share_of_right_pairs_plainly,
 )
 from rule_data import counted, known_bins, synthetic_sets
-from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query as module
 from rulerank.rules.by_query import SHARE, ByQuery, Labels, TrustedVotes, most_competent, share_of_right_pairs
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
-from rulerank.rules.tables import Rows
 
 pytestmark = pytest.mark.kernels
 SUPPORTS = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0])
@@ -35,35 +32,11 @@ def same(found, expected):
     return np.allclose(found, expected, rtol=0, atol=1e-6, equal_nan=True)
 
 
-@given(synthetic_sets(), st.integers(1, 3), SUPPORTS)
-def test_each_query_ranks_as_the_plain_way_does(synthetic, max_size, min_support):
-    rows, grades, queries, documents = synthetic
-    by_query, _ = learn(rows, grades, queries, max_size)
-    sets = sets_of(rows, max_size)
-    plain = []
-    for q in range(by_query.n_queries):
-        own = [i for i, query in enumerate(queries) if query == q]
-        parts = [rows[i] for i in own], [grades[i] for i in own]
-        plain.append([rank_of_query(sets, *parts, d, min_support) for d in documents])
-    bins = known_bins(by_query, documents)
-    assert same(by_query.literal_ranks(bins, 0, by_query.n_queries, min_support=min_support), plain)
-
-
 def literal_deltas(by_query, min_support, leave_one_out):
     """Deltas one query at a time, so that blocks are tested too: (n_queries, n_rows sorted by query)."""
     for q in range(by_query.n_queries):
         ranks = by_query.literal_ranks(by_query.bins, q, q + 1, min_support=min_support, without_own=leave_one_out)
         yield q, np.abs(ranks - by_query.grades)
-
-
-@given(synthetic_sets(), st.integers(1, 3), SUPPORTS, st.booleans())
-def test_competence_agrees_with_the_plain_way(synthetic, max_size, min_support, leave_one_out):
-    rows, grades, queries, _ = synthetic
-    by_query, _ = learn(rows, grades, queries, max_size)
-    options = {"min_support": min_support, "leave_one_out": leave_one_out}
-    plain = np.array(deltas_plainly(rows, grades, queries, max_size=max_size, **options))
-    found = np.concatenate([deltas for _, deltas in literal_deltas(by_query, min_support, leave_one_out)])
-    assert same(found.T, plain[by_query.order])
 
 
 @given(synthetic_sets(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share", "other"]))
@@ -157,19 +130,3 @@ def test_shares_of_thirds_add_up_to_a_whole_row():
     document = known_bins(by_query, [(0,)])
     assert by_query.label_strengths(document, labels, 0, 3, min_support=1 / 3)[:, 0] == pytest.approx([1 / 3] * 3)
     assert by_query.label_strengths(document, labels, 0, 3, min_support=0.5)[:, 0].tolist() == [0, 0, 0]
-
-
-def test_more_shared_labels_than_memory_holds_are_refused():
-    blocks = [(first, np.zeros((2, 10))) for first in (0, 2, 4)]
-    assert most_competent(blocks, 10, "first", max_labels=10).queries.tolist() == [0] * 10
-    assert most_competent(blocks, 10, "share", max_labels=60).queries.tolist() == np.repeat(np.arange(6), 10).tolist()
-    with pytest.raises(TooLargeError, match=r'tied queries of 10 documents need 40 entries so far.*ties="first"'):
-        most_competent(blocks, 10, "share", max_labels=30)
-
-
-def test_mistakes_are_named():
-    with pytest.raises(DataError, match="unknown ties 'loud'; choose from first, share"):
-        most_competent([], 0, "loud")
-    rows = Rows.of([[0, 1]], [0, 1], [0, 1])
-    with pytest.raises(DataError, match=r"expected 2 query numbers: got int64 \(1,\)"):
-        ByQuery(rows, np.array([0]), Layout.over([2], 1))

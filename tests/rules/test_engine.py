@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from plain.engine import score_plainly
 from rule_data import check_one_pass, known_bins, learn, synthetic_sets
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
+from rulerank.rules.layout import Layout, check_size, size_of_work
 from rulerank.rules.tables import UNIT, BinCounts, Counter, Counts, Rows
-from rulerank.rules.votes import VOTES, votes_named
+from rulerank.rules.votes import VOTES, AgreementVotes, ConfidenceVotes, votes_named
 
 pytestmark = pytest.mark.kernels
+SCHEMES = VOTES | {"agreement": AgreementVotes(2), "literal": ConfidenceVotes(0.1, 1)}
 
 
 @given(synthetic_sets(), st.integers(1, 4), st.sampled_from(sorted(VOTES)), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
@@ -27,10 +28,10 @@ def test_engine_agrees_with_the_plain_way(synthetic, max_size, votes, min_suppor
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
 
 
-@given(synthetic_sets(), st.integers(1, 4), st.sampled_from(sorted(VOTES)))
+@given(synthetic_sets(), st.integers(1, 4), st.sampled_from(sorted(SCHEMES)))
 def test_tables_and_one_pass_give_the_same_bits(synthetic, max_size, votes):
     rows, grades, queries, documents = synthetic
-    check_one_pass(rows, grades, queries, documents, max_size, VOTES[votes])
+    check_one_pass(rows, grades, queries, documents, max_size, SCHEMES[votes])
 
 
 def test_all_cells_are_not_there_in_one_pass():
@@ -41,20 +42,20 @@ def test_all_cells_are_not_there_in_one_pass():
         _ = engine.whole
 
 
-@pytest.mark.parametrize("votes", sorted(VOTES))
-def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 4, (700, 6))
-    grades, queries = rng.integers(0, 3, 700), rng.integers(0, 9, 700)
+    grades, queries = rng.integers(0, 3, 700), np.sort(rng.integers(0, 90, 700))
     documents = rng.integers(0, 5, (1100, 6))
-    one = learn(rows, grades, queries, 3, VOTES[votes], n_jobs=1)
+    one = learn(rows, grades, queries, 3, scheme, n_jobs=1)
     bins = known_bins(one, documents)
     expected = one.score(bins)
-    assert np.array_equal(expected, learn(rows, grades, queries, 3, VOTES[votes], n_jobs=2).score(bins))
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
     assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
     monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
     monkeypatch.setattr("rulerank.rules.engine.EACH_BYTES", 30_000)
-    one_pass = learn(rows, grades, queries, 3, VOTES[votes], n_jobs=2, memory_budget=0)
+    one_pass = learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0)
     assert np.array_equal(expected, one_pass.score(bins))
     few = bins[:, :60]
     assert all(map(np.array_equal, one.votes_of_each(few), one_pass.votes_of_each(few)))
@@ -120,27 +121,16 @@ def test_what_is_expected_of_a_cell_comes_from_its_rows_queries():
     assert (counts.expected * UNIT).tolist() == [2.0, 1.0]
 
 
-def test_work_of_hours_is_refused_with_its_size_and_what_to_lower():
-    with pytest.raises(
-        TooLargeError, match=r"300 features in sets of up to 3 are 4,500,250 feature sets.*max_size to 2"
-    ):
-        check_work(np.full(300, 4), 3, 100_000, limit=1e11)
-    with pytest.raises(TooLargeError, match=r"Lower the number of bins or features, raise drop_weakest"):
-        check_work(np.full(300, 4), 1, 100_000, limit=1e3)
-    check_work(np.full(300, 4), 3, 100_000, limit=None)
-    with pytest.raises(TooLargeError, match=r"1,000 features in sets of up to 4 are 41,583,792,250 .* do not fit"):
-        check_work(np.full(1000, 2), 4, 1, limit=None)
-
-
 @given(st.lists(st.integers(2, 5), min_size=1, max_size=7), st.integers(1, 4))
 def test_the_size_of_the_work_is_that_of_the_layout(n_bins, max_size):
     layout = Layout.over(n_bins, max_size)
     assert size_of_work(np.array(n_bins), max_size) == (layout.n_sets, layout.n_cells)
 
 
-def test_one_enormous_table_is_refused():
-    with pytest.raises(TooLargeError, match="a set of 4 features would have a table of 4,228,250,625 cells"):
-        check_set_cells(np.full(9, 255), 4)
+@pytest.mark.parametrize(("n_bins", "max_size"), [(np.full(1000, 2), 4), (np.full(9, 255), 4)])
+def test_feature_sets_that_do_not_fit_in_memory_are_refused(n_bins, max_size):
+    with pytest.raises(TooLargeError, match=r"features in sets of up to 4 are [\d,]+ feature sets, .*lower max_size"):
+        check_size(n_bins, max_size)
 
 
 def test_unknown_votes_list_the_choices():

@@ -6,19 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.stability import score_literally, score_stably
-from rule_data import check_one_pass, known_bins, learn, synthetic_sets
+from rule_data import known_bins, learn, synthetic_sets
 from rulerank.rules.engine import count
-from rulerank.rules.tables import EXTREMES, LIFTS, SUMS, THETA_UNIT, THETAS, UNIT, Rows
+from rulerank.rules.tables import LIFTS, THETA_UNIT, THETAS, UNIT, Rows
 from rulerank.rules.votes import AgreementVotes, ConfidenceVotes
 
 pytestmark = pytest.mark.kernels
 
 
 def literal(phi):
-    return ConfidenceVotes(EXTREMES, phi, min_queries=1)
-
-
-SCHEMES = {"agreement": AgreementVotes(2), "literal": literal(0.1), "mean": ConfidenceVotes(SUMS, 0.1, 1)}
+    return ConfidenceVotes(phi, min_queries=1)
 
 
 supports = st.sampled_from([0.0, 0.1, 0.3, 1.0])
@@ -38,15 +35,12 @@ def test_the_engine_agrees_with_the_plain_way(synthetic, max_size, min_support, 
 phis = st.sampled_from(["0", "0.1", "0.2", "0.3", "0.5", "1"])
 
 
-@given(synthetic_sets(), st.integers(1, 3), phis, supports, queries_needed, st.booleans())
-def test_votes_by_confidence_agree_with_exact_fractions(
-    synthetic, max_size, phi, min_support, min_queries, in_the_mean
-):
+@given(synthetic_sets(), st.integers(1, 3), phis, supports, queries_needed)
+def test_votes_by_confidence_agree_with_exact_fractions(synthetic, max_size, phi, min_support, min_queries):
     rows, grades, queries, documents = synthetic
-    scheme = ConfidenceVotes(SUMS if in_the_mean else EXTREMES, float(phi), min_queries)
-    engine = learn(rows, grades, queries, max_size, scheme, min_support)
+    engine = learn(rows, grades, queries, max_size, ConfidenceVotes(float(phi), min_queries), min_support)
     options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "phi": phi}
-    plain = [score_literally(rows, grades, queries, d, **options, in_the_mean=in_the_mean) for d in documents]
+    plain = [score_literally(rows, grades, queries, d, **options) for d in documents]
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-9)
 
 
@@ -59,26 +53,6 @@ def test_a_difference_of_exactly_phi_is_stable(n, phi):
     for allowed, stable in [(phi, True), (phi - 1e-6, False)]:
         _, votes = learn(rows, grades, queries, 1, literal(allowed)).votes_of(document)
         assert (votes[:, 2:4] == stable).all()
-
-
-@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
-def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
-    rng = np.random.default_rng(0)
-    rows, grades, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 3, 300), np.sort(rng.integers(0, 40, 300))
-    documents = rng.integers(0, 5, (1100, 6))
-    one = learn(rows, grades, queries, 3, scheme, n_jobs=1)
-    bins = known_bins(one, documents)
-    expected = one.score(bins)
-    assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
-    assert np.array_equal(expected[:50], [one.score(bins[:, i : i + 1])[0] for i in range(50)])
-    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
-    assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0).score(bins))
-
-
-@given(synthetic_sets(), st.integers(1, 3), st.sampled_from(list(SCHEMES)))
-def test_tables_and_one_pass_give_the_same_bits(synthetic, max_size, name):
-    rows, grades, queries, documents = synthetic
-    check_one_pass(rows, grades, queries, documents, max_size, SCHEMES[name])
 
 
 @given(synthetic_sets(), st.integers(1, 3))

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
 from parts_data import cut, small_synthetic
@@ -87,11 +86,6 @@ def test_names_that_stand_for_no_file_are_said(tmp_path):
     ("ranker", "error", "message"),
     [
         (rr.QueryRules(), DataError, "^QueryRules needs the data in memory: .*GlobalRules.*learn from parts$"),
-        (
-            rr.GlobalRules(discretizer=KBinsDiscretizer(encode="ordinal")),
-            DataError,
-            "^KBinsDiscretizer looks at all rows at once",
-        ),
         (rr.GlobalRules(memory_budget=0), TooLargeError, "raise it, lower max_size"),
     ],
 )

@@ -63,22 +63,6 @@ def test_files_data_sets_and_frames_give_the_model_in_memory(ranker, client, fol
         assert model_bytes(rr.scale.fit_partitions(ranker, kinds[kind], client=client), tmp_path) == expected, kind
 
 
-def test_predict_on_a_dask_frame_gives_a_dask_series(client, folder):
-    data = small_synthetic()
-    frame = dd.read_parquet(f"{folder}/*.parquet")
-    for ranker in (rr.GlobalRules().fit(data), rr.QueryIntercepts(missing="mean", normalize="zscore").fit(data)):
-        scores = ranker.predict(frame)
-        assert isinstance(scores, dd.Series)
-        assert scores.name == "score"
-        assert scores.compute().tolist() == ranker.predict(data).tolist()
-    with pytest.raises(DataError, match=r"there is no column 'query': name the column of the query id"):
-        ranker.predict(frame, qid="query")
-    with pytest.raises(
-        DataError, match=r"partitions \d and \d both have rows of query '\w+', and this ranker compares"
-    ):
-        ranker.predict(dd.from_pandas(frame.compute().reset_index(drop=True), npartitions=7))
-
-
 def test_measures_on_a_cluster_are_those_in_memory(client, folder):
     data = small_synthetic()
     ranker = rr.GlobalRules().fit(data)

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from rulerank.selection import Selection
 
 BY_RATER = "QueryIntercepts"  # the method with an intercept per rater
-HIDDEN = ("n_jobs", "memory_budget", "keep_rows", "work_limit")  # parameters without effect on the scores
+HIDDEN = ("n_jobs", "memory_budget", "keep_rows")  # parameters without effect on the scores
 WITHOUT = "; or use a method that needs none, such as --method QueryIntercepts"
-OF_CLICKS = ("document_spread", "leave_after_click")  # parameters without effect on grades
+OF_CLICKS = ("document_spread",)  # parameters without effect on grades
 MANY = 1000  # labels: enough for any method, even if most have grade 0
 MEMORY = 1024  # MiB of a folder's data at once
 UNTUNED: dict[str, dict[str, Any]] = {"QueryIntercepts": {"l2": 100.0}}  # better than the paper's 0 on every set
@@ -425,8 +425,6 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
     params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN and "__" not in name}
     if params.get("metric") == "confidence":  # the only metric for votes other than "mean"
         del params["metric"]
-    if params.get("mapped"):
-        del params["mapped"]
     params |= {name: type(value).__name__ for name, value in params.items() if isinstance(value, Ranker)}
     used = ranker.stood_for() if isinstance(ranker, RuleRanker) else {}
     return params | {name: value for name, value in used.items() if name in params}

@@ -1,4 +1,4 @@
-"""Rows in bins by any discretiser: known by name, an object of another library, or with features that name kinds.
+"""Rows in bins by a discretiser, chosen by name or as an object, and features that are categories ("kinds").
 
 A kind, such as a genre, has a bin of its own; all rare ones together have one.
 """
@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from rulerank._util.parameters import Checked, shown
@@ -124,57 +123,47 @@ class WithCategories:
         return made
 
 
-def make_discretizer(choice: Any, n_jobs: int | None = None) -> Any:
-    """Return a new, unfitted discretiser; None stands for none, X holding bin numbers already.
+def make_discretizer(choice: Any, n_jobs: int | None = None) -> Discretizer | None:
+    """Return a new, unfitted discretiser; None if X holds bin numbers already.
 
-    choice is a name, or any object with fit and transform, which is copied and itself left as it is. One that is
-    named gets n_jobs.
+    choice: a name, whose discretiser gets n_jobs, or a discretiser, which is copied.
 
     >>> make_discretizer("equal_width")
     EqualWidth()
     >>> make_discretizer(EqualWidth(n_bins=5))
     EqualWidth(n_bins=5)
     """
-    choices = f"{', '.join(map(repr, DISCRETIZERS))}, None for bin numbers, or an object with fit and transform"
-    if choice is None:
-        return None
-    if isinstance(choice, str):
-        if choice not in DISCRETIZERS:
-            raise DataError(f"unknown discretizer {choice!r}; choose from {choices}")
+    if isinstance(choice, str) and choice in DISCRETIZERS:
         return DISCRETIZERS[choice](n_jobs=n_jobs)
-    if isinstance(choice, type) or not (hasattr(choice, "fit") and hasattr(choice, "transform")):
-        raise DataError(f"discretizer must be one of {choices}: got {shown(choice)}")
-    return clone(choice, safe=False)
+    if isinstance(choice, Discretizer | None):
+        return clone(choice) if choice is not None else None
+    raise DataError(f"unknown discretizer {shown(choice)}; choose from {CHOICES}")
 
 
-DISCRETIZER = Checked(
-    make_discretizer,
-    f"{', '.join(DISCRETIZERS)}, None for bin numbers, or an object with fit and transform",
-    meaning="how values are binned",
-    none="X holds bin numbers from 0",
-)
+CHOICES = f"{', '.join(DISCRETIZERS)}, None for bin numbers, or an object of rulerank.discretize"
+DISCRETIZER = Checked(make_discretizer, CHOICES, meaning="how values are binned", none="X holds bin numbers from 0")
 
 
-def bins_by(discretizer: Any, X: Array, *, most: int | None = None) -> Array:
+def bins_by(discretizer: Any, X: Array, *, most: float = math.inf) -> Array:
     """Return the bin of each value, whole numbers (n_features, n_rows), by a fitted discretiser; None: X holds them.
 
-    most: the highest allowed bin number; by default any number is taken, those beyond a byte as UNSEEN.
+    most: the highest allowed bin number in X; numbers above a byte become UNSEEN.
 
     >>> bins_by(None, np.array([[0.0, 2.0], [1.0, 999.0]])).tolist()
     [[0, 1], [2, 255]]
     """
-    if discretizer is None:
-        return _whole_bins(X, "with discretizer=None, X must hold bin numbers", most)
-    if hasattr(discretizer, "bins_of"):
+    if discretizer is not None:
         found: Array = discretizer.bins_of(X)
         return found
-    bins = discretizer.transform(X)
-    if issparse(bins) or np.shape(bins) != X.shape:
+    whole = np.isfinite(X) & (np.floor(X) == X) & (X >= 0) & ~(most < X)
+    if not whole.all():
+        row, column = np.argwhere(~whole)[0]
+        limit = f" to {most}" if math.isfinite(most) else ""
         raise DataError(
-            f"the discretizer must give one bin number per row and feature, shape {X.shape}: "
-            f"got {type(bins).__name__} of shape {np.shape(bins)}"
+            f"with discretizer=None, X must hold bin numbers (integers from 0{limit}): row {row}, column {column} is "
+            f"{X[row, column]}; name a discretizer such as 'mdlp' or 'tube' to bin the values"
         )
-    return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers", most)
+    return np.minimum(X, UNSEEN).astype(np.int64).T
 
 
 def bin_limits(discretizer: Any, n_features: int) -> Array:
@@ -183,26 +172,9 @@ def bin_limits(discretizer: Any, n_features: int) -> Array:
     >>> bin_limits(EqualWidth(n_bins=2).fit([[0.0], [1.0]]), 1).tolist(), bin_limits(None, 1).tolist()
     ([3], [256])
     """
-    if isinstance(discretizer, Discretizer):
-        return discretizer.n_bins_.astype(np.int32)
-    if isinstance(discretizer, WithCategories) and isinstance(discretizer.inner, Discretizer):
-        limits = discretizer.inner.n_bins_.astype(np.int32)
-        for feature, bins in discretizer.bins.items():
-            limits[feature] = bins[-1] + 2
-        return limits
-    return np.full(n_features, UNSEEN + 1, dtype=np.int32)
-
-
-def _whole_bins(bins: Array, expected: str, most: int | None) -> Array:
-    whole = np.isfinite(bins) & (np.floor(bins) == bins) & (bins >= 0) & (bins <= (math.inf if most is None else most))
-    if not whole.all():
-        row, column = (int(i[0]) for i in np.nonzero(~whole))
-        to = "" if most is None else f" to {most}"
-        raise DataError(
-            f"{expected} (whole numbers from 0{to}): row {row}, column {column} is {bins[row, column]}; "
-            "name a discretizer such as 'mdlp' or 'tube' to bin the values"
-        )
-    return np.minimum(bins, UNSEEN).astype(np.int64).T
+    if discretizer is None:
+        return np.full(n_features, UNSEEN + 1, dtype=np.int32)
+    return np.array([len(cuts) + 2 for cuts in discretizer.cuts_], dtype=np.int32)
 
 
 def discretizer_from_state(state: dict[str, Any]) -> Any:

@@ -142,10 +142,7 @@ def axes_by_feature(documents: Documents) -> dict[int, RuleAxis] | None:
     """Return how a model cuts the features it reads; None where that is not known."""
     rules, tables = documents.rules, documents.tables
     if rules is not None:
-        try:
-            axes = axes_of(rules.discretizer_, rules.n_bins_)
-        except DataError:  # bins of another library
-            return None
+        axes = axes_of(rules.discretizer_, rules.n_bins_)
         used = rules.engine_.layout.sets[0].features[:, 0].tolist()
         seen = {feature: rules.engine_.seen_bins(feature) for feature in used}
         return {

@@ -9,7 +9,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank._util.parameters import is_whole, unmasked
@@ -104,9 +103,7 @@ class Documents:
             if hasattr(x, "columns") and ranker.has_names_:
                 values: Any = frame_rows(ranker, x)
             else:
-                # sparse rows stay what they are: the ranker checks them
-                self.data = x if issparse(x) or hasattr(x, "columns") else np.atleast_2d(np.asarray(unmasked(x)))
-                values = x.toarray() if issparse(x) else self.data
+                self.data = values = x if hasattr(x, "columns") else np.atleast_2d(np.asarray(unmasked(x)))
             self.raw = np.asarray(values, dtype=np.float64)
             self.names = [f"row {row + 1}" for row in range(len(self.raw))]
 
@@ -266,7 +263,7 @@ class Documents:
     def dense(self, row: int) -> Array:
         """Return a document as the ranker scores it, float64."""
         own = self.checked[row : row + 1]
-        return np.asarray(own.toarray() if issparse(own) else own, dtype=np.float64)[0]
+        return np.asarray(own, dtype=np.float64)[0]
 
     def _table_bins(self, row: int, number: int) -> tuple[int, ...]:
         assert self.tables is not None

@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank._util.parameters import Checked, Flag, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
-from rulerank.discretize import Discretizer
 from rulerank.errors import DataError, ModelFileError
 from rulerank.fusion.metric_rules import MemberRules, picked
 from rulerank.fusion.mixture import Calibration, Mixture, log_likelihoods
 from rulerank.methods import METHODS, method_named
-from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.rule_ranker import RuleRanker
@@ -71,12 +69,10 @@ class Competence(Ranker):
     literal: the method as published, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
         (for most documents of the query) labels a training document, and rules X -> member choose one for each new
         document, whose score it gets.
-    scale: "query" scales the scores of the chosen member to 0 to 1 within the query (literal only), so that documents
-        with different members can be compared.
     n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
     seed: random seed of the split into parts.
     ties: of several equally competent members take the "first", or give each a "share" (literal only).
-    max_size, min_support, discretizer, mapped: as in GlobalRules; for metrics and for the literal form.
+    max_size, min_support, discretizer: as in GlobalRules; for metrics and for the literal form.
     n_jobs: threads of our own loops; all cores by default. Members use their own setting.
 
     Attributes
@@ -105,11 +101,14 @@ class Competence(Ranker):
         "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
         "seed": Whole(0, meaning="random seed of the split"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
-        "scale": Word(("query",), meaning="normalise the chosen member's scores by query", none="as they are"),
-        "mapped": Flag(meaning="map signed metrics onto 0 to 1 before they vote"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
-    former_parameters: ClassVar[frozenset[str]] = frozenset({"select", "calibrate"})
-    former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {"select": {"best": "mix"}, "calibrate": {False: True}}
+    former_parameters: ClassVar[frozenset[str]] = frozenset({"select", "calibrate", "scale", "mapped"})
+    former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {
+        "select": {"best": "mix"},
+        "calibrate": {False: True},
+        "scale": {"query": None},
+        "mapped": {False: True},
+    }
     _why_not_additive: ClassVar[str] = "its members are scaled by query; export a member, such as ranker.members_[0]"
 
     base_text: ClassVar[str] = "the score if no rule of any member voted"
@@ -125,17 +124,10 @@ class Competence(Ranker):
     min_support: float = 0.0
     discretizer: Any = "mdlp"
     n_jobs: int | None = None
-    scale: str | None = None
-    mapped: bool = True
 
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
         super().check_parameters()
-        if self.scale is not None and not self.literal:
-            raise DataError(
-                f"scale={self.scale!r} is for literal=True, which takes one member's score; otherwise members are "
-                "always scaled"
-            )
         if self.centric == "query" and not self.literal:
             raise DataError(
                 "centric='query' is for literal=True (QC3A): a mixture weighs members per document, "
@@ -143,7 +135,7 @@ class Competence(Ranker):
             )
 
     def needs_the_query(self) -> bool:
-        return not self.params_["literal"] or bool(self.members_) or self.params_["scale"] is not None
+        return not self.params_["literal"] or bool(self.members_)
 
     def predict_codes(self, X: Any, qid: Any = None) -> Array:
         X, queries = self._rows(X, qid)
@@ -187,31 +179,19 @@ class Competence(Ranker):
 
     def _estimates(self, scores: Array, queries: Array | None) -> Array:
         """Return members' scores (n_rows, n_members) as they are picked or mixed."""
-        if self.params_["literal"] and not self.params_["scale"]:
+        if self.params_["literal"]:
             return scores
         if queries is None:
             raise DataError("members are scaled by query: give the query of each row, predict(X, qid=qid)")
-        if self.params_["literal"]:
-            return normalize_by_query(scores, queries, "minmax")
         return self._scale.estimates(scores, queries)
-
-    def _slopes(self, scores: Array) -> Array:
-        """Return what one more point of score adds to each member's estimate in the one query of these rows."""
-        if not self.params_["literal"]:
-            return self._scale.slopes(scores)
-        if not self.params_["scale"]:
-            return np.ones(scores.shape[1])
-        spread = np.ptp(scores, axis=0)
-        return np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
 
     def _learn(self, data: Labelled) -> None:
         members = named_members(self.members)
         self.names_ = tuple(name for name, _ in members)
         rankers = [ranker for _, ranker in members if ranker is not None]
         X, grades, queries = data.X, data.grades.astype(np.int64), data.queries
-        self._rules = MemberRules(
-            () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs, self.mapped
-        )
+        shared = {name: getattr(self, name) for name in ("max_size", "min_support", "discretizer", "n_jobs")}
+        self._rules = MemberRules(metrics=() if rankers else self.names_, **shared)
         # these grades were looked at already, and so may be the bins
         self._rules.of_a_part, self._rules.prepared_bins = True, self.prepared_bins
         if self.literal or not rankers:
@@ -247,9 +227,9 @@ class Competence(Ranker):
             raise DataError("the documents of a query are compared with each other: give contributions(X, qid=qid)")
         numbers = np.zeros(len(X), dtype=np.int64) if queries is None else queries
         scores, weights = self._member_scores(X, numbers), self._member_weights(X)
-        slopes = np.empty_like(scores)
-        for query in np.unique(numbers):
-            slopes[numbers == query] = self._slopes(scores[numbers == query])
+        slopes = np.ones_like(scores)  # what one more point of score adds to each member's estimate
+        for query in np.unique(numbers) if not self.params_["literal"] else ():
+            slopes[numbers == query] = self._scale.slopes(scores[numbers == query])
         parts = self._member_contributions(X, numbers, scores)
         factors = weights * slopes  # what one more point of a member's score adds
         bases = np.column_stack([part.base for part in parts])
@@ -312,12 +292,6 @@ class Competence(Ranker):
         return self.params_ | {"members": members, "discretizer": named["discretizer"]}
 
     def _learned_state(self) -> dict[str, Any]:
-        discretizer = self.params_["discretizer"]
-        if not isinstance(discretizer, str | Discretizer | None):
-            raise DataError(
-                "a model can be saved only with a discretizer of this library: "
-                f"got {type(discretizer).__name__}; choose one by name"
-            )
         counted = self.params_["literal"] or not self.members_
         state: dict[str, Any] = {"names": list(self.names_), "competence": self.competence_}
         state["members"] = members_to_state(self.names_, self.members_) if self.members_ else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,17 +31,10 @@ PASS_CELLS = 1 << 16  # counted between two looks at the rows
 class MemberRules(RuleRanker):
     """Rules in bins of their own: scores by each metric, and rules X -> member: which member is competent where."""
 
-    normalize = None
-    drop_weakest = 0.0
-    memory_budget = 1024.0
-    work_limit = 5e12
+    former_parameters: ClassVar[frozenset[str]] = RuleRanker.former_parameters | {"mapped"}
 
     metrics: tuple[str, ...] = ()
-    max_size: int | None = 2
-    min_support: float = 0.0
-    discretizer: Any = "mdlp"
-    n_jobs: int | None = None
-    mapped: bool = True
+    drop_weakest: float | None = 0.0
 
     def _learn(self, data: Labelled) -> None:
         self._labels: Labels | None = None
@@ -51,7 +44,7 @@ class MemberRules(RuleRanker):
         rows, layout, self._training = prepared
         self._by_query = ByQuery(rows, queries, layout, self.n_jobs)
         if self.metrics:
-            self._scheme = MeanVotes(tuple(self.metrics), self.mapped)
+            self._scheme = MeanVotes(tuple(self.metrics))
             self.engine_ = self._count(prepared, self._scheme)
 
     def left_out_scores(self) -> Array:

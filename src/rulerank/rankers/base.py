@@ -65,7 +65,6 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     normalize: str | None
     n_jobs: int | None
-    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which becomes an array
     _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
     _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
     _leaves_categories_out: ClassVar[bool] = False  # or give them no weight
@@ -142,15 +141,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             raise
 
     def predict(self, X: Any, qid: Any = None) -> Array:
-        """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query.
-
-        A Dask data frame gives a Dask series, whose partitions are scored where they are; qid then names a column.
-        """
+        """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
         check_is_fitted(self)
-        if type(X).__module__.startswith("dask"):
-            from rulerank.scale.partitions import predict_frame
-
-            return predict_frame(self, X, qid)
         check_names(self, X)
         return self.predict_codes(X, qid)
 
@@ -409,10 +401,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
         """Return rows normalised by query; codes of categories stay what they are."""
-        out = normalize_by_query(X, queries, how, self.n_jobs)
         codes = [self.feature_names_.index(name) for name in self.categories_]
-        out[:, codes] = X[:, codes]
-        return out
+        return normalize_by_query(X, queries, how, self.n_jobs, codes)
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
@@ -559,7 +549,6 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self._takes_sparse
         tags.target_tags.required = True
         if self.__sklearn_is_fitted__():
             # it gives numbers, which is all that partial_dependence asks; a regressor would learn from any numbers

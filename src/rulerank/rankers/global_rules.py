@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank._util.parameters import Flag, Parameter, Word
+from rulerank._util.parameters import Parameter, Word
 from rulerank.dataset import Array
-from rulerank.discretize import Discretizer, WithCategories
+from rulerank.discretize import WithCategories
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rankers.rule_ranker import IncrementalRules
+from rulerank.rankers.rule_ranker import IncrementalRules, RuleRanker
 from rulerank.rules.additive import MAX_SIZE, AdditiveTables, Table
 from rulerank.rules.engine import Engine, Rule, RuleBook
 from rulerank.rules.metrics import METRICS
@@ -26,15 +26,14 @@ class GlobalRules(IncrementalRules):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
-        else refused with an estimate.
+    max_size: maximum number of items in a rule; None: any number, as in the papers, feasible for few features.
     min_support: minimum share of the training rows that a rule covers; at least one row.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
     votes: "evidence" averages how far the grades of each rule's documents are above the expectation of their queries,
         weighted by how well the rule's features separate relevant documents; "mean" is RE-GR as published, the mean
         strength (metric) of the rules.
-    discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
+    discretizer: a name, an object of `rulerank.discretize`, or None when X holds bin numbers from 0.
     drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
         by default a quarter, and none for votes="mean".
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
@@ -42,10 +41,7 @@ class GlobalRules(IncrementalRules):
         counts and scores in one pass over the feature sets, with bit-identical scores.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
-    work_limit: maximum number of steps (rows x feature sets) to start; None: no limit.
     n_jobs: threads; all cores by default. The scores do not depend on it.
-    mapped: False uses the metrics as published, signed and unbounded (votes="mean" only): this is worse, because scores
-        are then divided by sums near zero.
 
     Examples
     --------
@@ -61,30 +57,23 @@ class GlobalRules(IncrementalRules):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "metric": Word(METRICS, meaning='how strong a rule is when votes="mean"'),
         "votes": Word(tuple(VOTES), meaning="how the rules of a document are combined"),
-        "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
+    former_parameters: ClassVar[frozenset[str]] = RuleRanker.former_parameters | {"mapped"}
 
     _tables: tuple[Engine, AdditiveTables] | None = field(
         default=None, init=False
     )  # of `additive`, with what they were made of
-    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"votes": {"residual": "evidence"}}
+    former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {
+        "votes": {"residual": "evidence"},
+        "mapped": {False: True},
+    }
 
-    max_size: int | None = 2
-    min_support: float = 0.0
     metric: str = "confidence"
     votes: str = "evidence"
-    discretizer: Any = "mdlp"
-    drop_weakest: float | None = None
-    normalize: str | None = None
-    memory_budget: float = 1024
-    keep_rows: float = 16
-    work_limit: float | None = 5e12
-    n_jobs: int | None = None
-    mapped: bool = True
 
     def scheme(self) -> Votes:
         """Return how rules vote."""
-        return votes_named(self.votes, self.metric, mapped=self.mapped)
+        return votes_named(self.votes, self.metric)
 
     @property
     def rules_(self) -> RuleBook:
@@ -110,7 +99,7 @@ class GlobalRules(IncrementalRules):
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
         super().check_parameters()
-        votes_named(self.votes, self.metric, mapped=self.mapped)
+        votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
         return super()._learned_state() | {"additive": self._is_additive()}
@@ -118,7 +107,7 @@ class GlobalRules(IncrementalRules):
     def _take_learned(self, state: dict[str, Any]) -> None:
         # a model of the first version says nothing: there empty cells had no say, and have none now
         additive = bool(state.get("additive", False))
-        self._take_engine(state, votes_named(self.votes, self.metric, additive=additive, mapped=self.mapped))
+        self._take_engine(state, votes_named(self.votes, self.metric, additive=additive))
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables, one for each set of features: what `predict` adds up."""
@@ -168,11 +157,6 @@ def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
     if discretizer is None:  # values are bin numbers, and others than training had vote for nothing
         return [RuleAxis(np.arange(1.0, n + 1), _known(np.arange(n + 2), n)) for n in n_bins.tolist()]
     inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
-    if not isinstance(inner, Discretizer):
-        raise DataError(
-            f"the bins of {type(inner).__name__} have no known cuts, which tables and what_if need: fit "
-            "with a discretizer of this library, such as discretizer='mdlp'"
-        )
     axes = [
         RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n))
         for cuts, n in zip(inner.cuts_, n_bins.tolist(), strict=True)

@@ -45,23 +45,19 @@ class PoolLearner:
         self.pool = pool
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
-        self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
-        if pool.categories and normalize is not None:  # codes stay what they are
-            codes = [pool.feature_names.index(name) for name in pool.categories]
-            self.X = self.X.copy()
-            self.X[:, codes] = pool.X[:, codes]
+        codes = [pool.feature_names.index(name) for name in pool.categories]
+        self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize, codes=codes)
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
         self.scale: PooledScale | None = None
         if isinstance(ranker, Anchored):
             self.X, self.scale = ranker.rows_of_pool(pool, self.query)
 
-    def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
-        """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
-        return self.fit_to(clone(self.ranker), rows, grades)
+    def fit(self, rows: Array, grades: ArrayLike, **more: Any) -> Ranker:
+        """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them; rows may repeat.
 
-    def fit_raters(self, rows: Array, grades: ArrayLike, rater: ArrayLike) -> Ranker:
-        """Return the same with who gave each grade, for a ranker that has intercepts for raters; rows may repeat."""
-        return self.fit_to(clone(self.ranker), rows, grades, rater=rater)
+        more: what else `fit` accepts, such as the rater of each grade.
+        """
+        return self.fit_to(clone(self.ranker), rows, grades, **more)
 
     def fit_to(self, ranker: Ranker, rows: Array, grades: ArrayLike, **more: Any) -> Ranker:
         """Fit this ranker, which is set as the learner's is, to these rows."""
@@ -86,6 +82,4 @@ class PoolLearner:
 def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:
     """Return a discretiser that needs no grades fitted to all rows, None for any other."""
     made = make_discretizer(choice)
-    if isinstance(made, Discretizer) and not made.needs_grades:
-        return made.fit(X)
-    return None
+    return None if made is None or made.needs_grades else made.fit(X)

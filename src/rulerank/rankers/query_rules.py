@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank._util.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank._util.words import counted
 from rulerank.dataset import Array
-from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.errors import ModelFileError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.additive import Contributions
@@ -27,9 +27,6 @@ from rulerank.rules.by_query import (
     share_of_right_pairs,
 )
 from rulerank.rules.votes import VOTES, Votes
-
-LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
-ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
 
 
 @dataclass(eq=False, repr=False)
@@ -57,13 +54,12 @@ class QueryRules(RuleRanker):
         default: the paper's Table IV fits best when its own document counts.
     ties: of several queries that are equally close take the "first", the first "other" than the document's own, or
         give each a "share" (literal only); by default "other", which fits the paper's Table IV best.
-    discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
+    discretizer: a name, an object of `rulerank.discretize`, or None when X holds bin numbers from 0.
     drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
         by default a quarter, and none when literal.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: maximum size in MiB of the tables of `predict` (above it they are counted again) and of a matrix of
-        documents by queries (above it: an error). Fitting takes about 200 MiB more, for any number of queries.
-    work_limit: maximum number of steps (judged rows x feature sets x queries / 8) to start; None: no limit.
+    memory_budget: maximum size in MiB of the tables of `predict`; above it they are counted again. Fitting takes about
+        200 MiB more, for any number of queries.
     n_jobs: threads; all cores by default. The scores do not depend on it.
 
     Attributes
@@ -104,20 +100,12 @@ class QueryRules(RuleRanker):
     }
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
-    max_size: int | None = 2
-    min_support: float = 0.0
     n_trusted: int = 25
     shrink: float = 20.0
     judged_rows: int = 50_000
     literal: bool = False
     leave_one_out: bool | None = None
     ties: str | None = None
-    discretizer: Any = "mdlp"
-    drop_weakest: float | None = None
-    normalize: str | None = None
-    memory_budget: float = 1024
-    work_limit: float | None = 5e12
-    n_jobs: int | None = None
 
     def rank_by_query(self, X: Any, qid: Any = None) -> Array:
         """Return every training query's own estimate, (n_rows, n_queries), NaN where one abstains."""
@@ -131,7 +119,6 @@ class QueryRules(RuleRanker):
         """
         bins = self._documents(X, qid)
         if not self.params_["literal"]:
-            check_matrix(bins.shape[1], self.queries_.size, self.memory_budget)
             trusted = self._trusted()
             return np.tile(np.isin(np.arange(self.queries_.size), trusted) / trusted.size, (bins.shape[1], 1))
         strengths = self._by_columns(bins.shape[1], lambda first, last: self._strengths(bins, first, last))
@@ -148,15 +135,12 @@ class QueryRules(RuleRanker):
 
     def _learn(self, data: Labelled) -> None:
         prepared = self._prepare(data)
-        n_judged = prepared.rows.n_rows if self.literal else min(prepared.rows.n_rows, self.judged_rows)
-        check_work(n_judged, prepared.layout.n_sets, data.query_ids.size, self.work_limit)
         self._take_rows(prepared, data.queries, data.query_ids)
         if self.literal:
             blocks = self._by_query.blocks(prepared.rows.n_rows)
             deltas = ((first, self._deltas(first, last)) for first, last in blocks)
-            max_labels = self.memory_budget * 2**20 / LABEL_BYTES
             ties, own = self.stood_for()["ties"], self._by_query.queries
-            found = most_competent(deltas, prepared.rows.n_rows, ties, max_labels, own)
+            found = most_competent(deltas, prepared.rows.n_rows, ties, own)
             self._labels = Labels.of(self._by_query.order[found.rows], found.queries)
         else:
             judged = judged_rows(self._by_query, data.query_ids, self.judged_rows)
@@ -249,8 +233,7 @@ class QueryRules(RuleRanker):
         return self.known_bins(self.check_rows(X, qid))
 
     def _by_columns(self, n_rows: int, columns: Callable[[int, int], Array]) -> Array:
-        """Put blocks of queries side by side, (n_rows, n_queries), if all of them fit in memory."""
-        check_matrix(n_rows, self.queries_.size, self.memory_budget)
+        """Put blocks of queries side by side, (n_rows, n_queries)."""
         out = np.empty((n_rows, self.queries_.size))
         for first, last in self._by_query.blocks(n_rows):
             out[:, first:last] = columns(first, last).T
@@ -288,24 +271,3 @@ class QueryRules(RuleRanker):
 
 def _all_below(numbers: Array, limit: int) -> bool:
     return bool(numbers.min(initial=0) >= 0 and numbers.max(initial=0) < limit)
-
-
-def check_matrix(n_rows: int, n_queries: int, memory_budget: float) -> None:
-    """Refuse a matrix of documents by queries that would not fit into memory."""
-    need = 8 * n_rows * n_queries / 2**20
-    if need > memory_budget:
-        raise TooLargeError(
-            f"a matrix of {n_rows:,} documents by {n_queries:,} queries takes {need:,.0f} MiB, more than "
-            f"memory_budget ({memory_budget:,.0f}); ask for fewer documents at a time, or raise memory_budget"
-        )
-
-
-def check_work(n_rows: int, n_sets: int, n_queries: int, work_limit: float | None) -> None:
-    """Refuse training in which every query judging every row would take too many steps."""
-    steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
-    if work_limit is not None and steps > work_limit:
-        raise TooLargeError(
-            f"{n_queries:,} queries that each judge {n_rows:,} rows by {n_sets:,} feature sets are {steps:.1e} "
-            f"steps (the limit is {work_limit:.1e}); lower max_size, raise drop_weakest to keep fewer "
-            "features, train on fewer queries, or set work_limit=None to run it anyway"
-        )

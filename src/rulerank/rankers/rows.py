@@ -13,14 +13,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
-from rulerank.errors import DataError, TooLargeError
+from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import columns_of, places_of
 
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
 
 NOTHING = "there is nothing to learn from, and all scores are 0"
 NO_QID = "{verb} was given no qid, so all rows count as one query; give the query of each row, {verb}(X, y, qid=qid)"
-MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 MOST_ROWS = 1000  # of the training rows that a ranker remembers for its importances
 MOST_CASES = 300  # taken apart one by one, where there is no faster way
-MOST_DENSE = 4  # GiB of a sparse matrix as an array
 
 
 EVALUATION = ("eval_set", "eval_group", "eval_qid", "eval_metric", "eval_names", "eval_sample_weight")
@@ -176,28 +173,16 @@ def frame_rows(ranker: Ranker, frame: Any) -> Any:
 
 
 def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
-    if issparse(X) and not ranker._takes_sparse:
-        raise DataError(
-            f"{type(ranker).__name__} does not accept sparse X, because it bins every value: give X.toarray(), or "
-            "use QueryIntercepts, which accepts sparse matrices"
-        )
+    if hasattr(X, "toarray"):
+        raise DataError(f"{type(ranker).__name__} does not accept sparse X: give a dense array, X.toarray()")
     X = validate_data(
         ranker,
         unmasked(X),
         dtype=[np.float32, np.float64],
-        accept_sparse="csr" if ranker._takes_sparse else False,
         ensure_all_finite=False,
         ensure_min_samples=1 if reset else 0,
         reset=reset,
     )
-    if issparse(X):
-        need = X.shape[0] * X.shape[1] * X.dtype.itemsize / 2**30
-        if need > MOST_DENSE:
-            raise TooLargeError(
-                f"a sparse X of {X.shape[0]:,} x {X.shape[1]:,} takes {need:,.1f} GiB as an array, more than "
-                f"{MOST_DENSE}: keep the columns that occur most, or fit to fewer rows"
-            )
-        X = X.toarray()
     check_finite(X)
     return X
 
@@ -306,17 +291,24 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
     >>> check_weights([1, 0.5], 2).tolist()
     [1.0, 0.5]
     """
-    column = check_column("sample_weight", sample_weight, n_rows)
-    try:
-        weights = column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"sample_weight must be numbers from 0: got {shown(sample_weight)}") from None
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(f"sample_weight must be numbers from 0: got {weights[bad[0]]} at row {bad[0]}")
+    weights = check_numbers("sample_weight", sample_weight, n_rows, "numbers of at least 0")
     if not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number: all of sample_weight are 0")
     return weights
+
+
+def check_numbers(name: str, values: Any, n_rows: int, what: str, low: float = 0.0, whole: bool = False) -> Array:
+    """Return a column of finite numbers of at least `low`, float64; what: what they must be, for the message."""
+    column = check_column(name, values, n_rows)
+    try:
+        found = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be {what}: got {shown(values)}") from None
+    good = np.isfinite(found) & (found >= low)
+    bad = np.flatnonzero(~(good & (found == np.floor(found))) if whole else ~good)
+    if bad.size:
+        raise DataError(f"{name} must be {what}: got {column[bad[0]]} at row {bad[0]}")
+    return found
 
 
 def whole_weights(weights: Array, name: str) -> Array:
@@ -324,13 +316,8 @@ def whole_weights(weights: Array, name: str) -> Array:
     bad = np.flatnonzero(weights != np.floor(weights))
     if bad.size:
         raise DataError(
-            f"{name} counts rows, so sample_weight must be whole numbers: got {weights[bad[0]]} at row {bad[0]}; "
-            "FittedRules and QueryIntercepts take any weights"
-        )
-    if weights.sum() > MOST_REPEATED * max(1, weights.size):
-        raise DataError(
-            f"sample_weight sums to {weights.sum():.3g}; {name} supports at most {MOST_REPEATED} per row on average: "
-            "scale the weights down, or use FittedRules or QueryIntercepts"
+            f"{name} counts rows, so sample_weight must be integers: got {weights[bad[0]]} at row {bad[0]}; "
+            "FittedRules and QueryIntercepts accept any weights"
         )
     return weights.astype(np.int64)
 

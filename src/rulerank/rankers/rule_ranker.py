@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -21,7 +21,6 @@ from rulerank._util.words import counted, in_words, on_scale, written_cuts
 from rulerank.dataset import Array
 from rulerank.discretize import (
     DISCRETIZER,
-    Discretizer,
     WithCategories,
     bin_limits,
     bins_by,
@@ -34,7 +33,7 @@ from rulerank.rankers.rows import NO_QID, columns_with, labelled_grades, query_n
 from rulerank.rules.additive import Contributions, features_of
 from rulerank.rules.engine import Engine, Rule, describe_items
 from rulerank.rules.kept_rows import KeptRows
-from rulerank.rules.layout import Layout, check_work
+from rulerank.rules.layout import Layout
 from rulerank.rules.tables import BinCounts, Counts, Rows, Training, hide_unseen, rows_needed, without_weakest
 from rulerank.rules.votes import Votes
 
@@ -47,6 +46,7 @@ class Prepared(NamedTuple):
     training: Training
 
 
+@dataclass(eq=False, repr=False)
 class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
@@ -60,22 +60,21 @@ class RuleRanker(Ranker):
         "memory_budget": Number(
             0, math.inf, "MiB for the tables", meaning="MiB for the tables; beyond, predict counts", of_machine=True
         ),
-        "work_limit": Number(
-            0, math.inf, "steps, or None", meaning="refuse to start more steps", none="no limit", of_machine=True
-        ),
     }
+    former_parameters: ClassVar[frozenset[str]] = frozenset({"work_limit"})
 
     _knows_categories: ClassVar[bool] = True
 
-    max_size: int | None
-    min_support: float
-    discretizer: Any
-    drop_weakest: float | None
-    memory_budget: float
-    work_limit: float | None
+    engine_: Engine = field(init=False)
+    n_bins_: Array = field(init=False)  # table width of each feature; training bins lie below it
 
-    engine_: Engine
-    n_bins_: Array  # table width of each feature; training bins lie below it
+    max_size: int | None = 2
+    min_support: float = 0.0
+    discretizer: Any = "mdlp"
+    drop_weakest: float | None = None
+    normalize: str | None = None
+    memory_budget: float = 1024
+    n_jobs: int | None = None
 
     @staticmethod
     def rows_of(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
@@ -116,7 +115,6 @@ class RuleRanker(Ranker):
         used = without_weakest(strength, self.n_bins_, self.drop_share)
         n_rows = int(counts.n_by_grade.sum())
         max_size = max(1, used.size) if self.max_size is None else self.max_size
-        check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
         training = counts.training(int(rows_needed(self.min_support, n_rows)), strength)
         return Layout.over(self.n_bins_, max_size, used), training
 
@@ -188,13 +186,6 @@ class RuleRanker(Ranker):
         return isinstance(self.params_["discretizer"], str | None)
 
     def _discretizer_state(self) -> dict[str, Any]:
-        inner = self.discretizer_.inner if isinstance(self.discretizer_, WithCategories) else self.discretizer_
-        if not isinstance(inner, Discretizer | None):
-            raise DataError(
-                "a model can be saved only with a discretizer of this library: "
-                f"got {type(inner).__name__}; choose one by name, "
-                "or put X into bins first and train with discretizer=None"
-            )
         return {
             "discretizer": None if self.discretizer_ is None else self.discretizer_.to_state(),
             "discretizer_by_name": self._discretizer_by_name(),
@@ -213,10 +204,11 @@ class RuleRanker(Ranker):
     def item_text(self, feature: int, bin: int) -> str:
         """Return an item, a feature with one of its bins, in words."""
         name = self.feature_names_[feature]
-        describe = getattr(self.discretizer_, "describe", None)
-        if name in self.dates_ and self.normalize_ is None and hasattr(self.discretizer_, "cuts_"):
+        if self.discretizer_ is None:
+            return on_scale(f"{name}={bin}", name, self.normalize_)
+        if name in self.dates_ and self.normalize_ is None:
             return in_words(name, bin, written_cuts(self.discretizer_.cuts_[feature], dates=True))
-        return on_scale(describe(feature, bin, name) if describe else f"{name}={bin}", name, self.normalize_)
+        return on_scale(self.discretizer_.describe(feature, bin, name), name, self.normalize_)
 
     @property
     def drop_share(self) -> float:
@@ -234,6 +226,7 @@ class RuleRanker(Ranker):
         return bool(getattr(self, "literal", False))
 
 
+@dataclass(eq=False, repr=False)
 class IncrementalRules(RuleRanker):
     """Base of the rankers that learn incrementally: they keep their training rows in bins and count them again."""
 
@@ -244,8 +237,8 @@ class IncrementalRules(RuleRanker):
     }
 
     _without_contrast = "add rows of other grades"
-    keep_rows: float
-    _kept: KeptRows | None = None  # None: partial_fit and unlearn are refused
+    keep_rows: float = 16
+    _kept: KeptRows | None = field(default=None, init=False)  # None: partial_fit and unlearn are refused
 
     def scheme(self) -> Votes:
         """Return how rules vote."""

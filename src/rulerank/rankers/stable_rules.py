@@ -8,46 +8,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank._util.parameters import Flag, Number, Parameter, Whole, Word
+from rulerank._util.parameters import Flag, Number, Parameter, Whole
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.rule_ranker import IncrementalRules
+from rulerank.rankers.rule_ranker import IncrementalRules, RuleRanker
 from rulerank.rules.engine import Rule
-from rulerank.rules.tables import EXTREMES, N_QUERIES, SUMS, Counts, Rows
+from rulerank.rules.tables import N_QUERIES, Counts, Rows
 from rulerank.rules.votes import AgreementVotes, ConfidenceVotes, Votes
-
-MEAN = "mean"
 
 
 @dataclass(eq=False, repr=False)
 class StableRules(IncrementalRules):
     """Rank documents by the rules that agree over queries (RE-SR).
 
+    A set of items votes with the mean over training queries (each counts once) of how far the grades of its documents
+    are above their query's mean grade. Its weight is the share of queries with the same sign, times how well its
+    features separate relevant documents.
+
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as in the papers. Feasible for few features;
-        else refused with an estimate.
+    max_size: maximum number of items in a rule; None: any number, as in the papers, feasible for few features.
     min_support: minimum share of the training rows that a rule covers; at least one row.
-    stability: how the stability of a set of items is measured. "agreement" is the mean over training queries (each
-        counts once) of how far its documents are above their query's mean grade, weighted by the share of queries
-        with the same sign and by how well its features separate relevant documents; "mean" is one interpretation of
-        the paper: a rule X -> r is stable if the mean of its confidences in the queries with X is within phi of its
-        overall confidence.
-    min_queries: minimum number of training queries that a stable rule covers; by default 2, and 1 as published when
-        literal or stability="mean".
+    min_queries: minimum number of training queries that a stable rule covers; by default 2, and 1 when literal.
     literal: the method as published: a rule X -> r is stable when its confidence in every query that holds X is
         within phi of its confidence overall, and the stable rules vote with their confidence.
-    phi: see literal and stability="mean", not used otherwise; by default the paper's 0.1, and 0.05 for "mean".
-    discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
+    phi: maximum difference of confidences (literal only); by default the paper's 0.1.
+    discretizer: a name, an object of `rulerank.discretize`, or None when X holds bin numbers from 0.
     drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
-        by default a quarter, and none when literal or stability="mean".
+        by default a quarter, and none when literal.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: maximum size of the tables in MiB, which does not grow with the number of queries; above it predict
         counts and scores in one pass, as in GlobalRules.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
-    work_limit: maximum number of steps (rows x feature sets) to start; None: no limit.
     n_jobs: threads; all cores by default. The scores do not depend on it.
 
     A document without any stable rule is scored by all rules, as `GlobalRules` does.
@@ -64,39 +57,23 @@ class StableRules(IncrementalRules):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "stability": Word(("agreement", MEAN), meaning="how the stability of a rule is measured"),
         "min_queries": Whole(
-            1,
-            meaning="minimum number of training queries that a stable rule covers",
-            none="2, or 1 for the readings of the paper",
+            1, meaning="minimum number of training queries that a stable rule covers", none="2, or 1 as published"
         ),
         "literal": Flag(meaning="the method as published"),
         "phi": Number(
-            0,
-            1,
-            "a difference of confidences",
-            meaning='how far confidences may differ (literal and stability="mean")',
-            none='0.1, or 0.05 for stability="mean"',
+            0, 1, "a difference of confidences", meaning="how far confidences may differ (literal only)", none="0.1"
         ),
     }
+    former_parameters: ClassVar[frozenset[str]] = RuleRanker.former_parameters | {"stability"}
     former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "stability": {"signs": "agreement", "clustered": "agreement"}
+        "stability": dict.fromkeys(("signs", "clustered", "mean"), "agreement")
     }
     _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
 
-    max_size: int | None = 2
-    min_support: float = 0.0
-    stability: str = "agreement"
     min_queries: int | None = None
     literal: bool = False
     phi: float | None = None
-    discretizer: Any = "mdlp"
-    drop_weakest: float | None = None
-    normalize: str | None = None
-    memory_budget: float = 1024
-    keep_rows: float = 16
-    work_limit: float | None = 5e12
-    n_jobs: int | None = None
 
     @staticmethod
     def rows_of(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
@@ -124,30 +101,16 @@ class StableRules(IncrementalRules):
         n_covering = int((counts.tallies[:, N_QUERIES] > 0).sum())
         return (f"{n_stable:,} of the {n_covering:,} rules that cover it are stable; they alone vote.",)
 
-    def check_parameters(self) -> None:
-        """Raise a DataError that names a parameter with a value it may not have."""
-        super().check_parameters()
-        if self.literal and self.stability == MEAN:
-            raise DataError(
-                'literal=True and stability="mean" are two readings of the paper, every query by itself and the mean '
-                "over queries: leave one of them out"
-            )
-
     def stood_for(self) -> dict[str, Any]:
-        by_paper = self._votes_as_in_the_paper()
-        asked = {"min_queries": self.min_queries, "phi": self.phi}
-        default = {"min_queries": 1 if by_paper else 2, "phi": 0.05 if self.stability == MEAN else 0.1}
-        return super().stood_for() | {name: default[name] if one is None else one for name, one in asked.items()}
-
-    def _votes_as_in_the_paper(self) -> bool:
-        return self.literal or self.stability == MEAN
+        min_queries = (1 if self.literal else 2) if self.min_queries is None else self.min_queries
+        return super().stood_for() | {"min_queries": min_queries, "phi": 0.1 if self.phi is None else self.phi}
 
     def scheme(self) -> Votes:
         """Return how stable rules vote."""
         used = self.stood_for()
-        if not self._votes_as_in_the_paper():
-            return AgreementVotes(used["min_queries"])
-        return ConfidenceVotes(EXTREMES if self.literal else SUMS, used["phi"], used["min_queries"])
+        if self.literal:
+            return ConfidenceVotes(used["phi"], used["min_queries"])
+        return AgreementVotes(used["min_queries"])
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_engine(state, self.scheme())

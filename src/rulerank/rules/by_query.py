@@ -16,7 +16,6 @@ import numpy as np
 
 from rulerank._util.loops import in_blocks, progress
 from rulerank.dataset import Array, query_keys
-from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query_kernels as kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Counts, Rows, Training, rows_needed
@@ -69,14 +68,12 @@ def shares_needed(min_support: float, n_labelled: int) -> int:
     return max(1, int(round(min_support * n_labelled, 9) * SHARE) - n_labelled)
 
 
-def most_competent(
-    blocks: Iterable[tuple[int, Array]], n_rows: int, ties: str, max_labels: float = np.inf, own: Array | None = None
-) -> Labels:
+def most_competent(blocks: Iterable[tuple[int, Array]], n_rows: int, ties: str, own: Array | None = None) -> Labels:
     """Label each row with the query whose Delta is the smallest; a row for which all abstain has no label.
 
     blocks: the first query of each block, and Delta (n_queries of the block, n_rows) with NaN where one abstains.
-    ties: "first" takes the first query, "share" gives each an equal share, of at most max_labels in all, "other" takes
-        the first that is not the row's own.
+    ties: "first" takes the first query, "share" gives each an equal share, "other" takes the first that is not the
+        row's own.
     own: the query of each row, for "other".
 
     >>> deltas = np.array([[0.5, 0.25, np.nan], [0.5, 0.75, np.nan]])
@@ -88,8 +85,6 @@ def most_competent(
     >>> most_competent([(0, deltas)], 3, "other", own=np.array([0, 0, 1])).queries.tolist()
     [0, 1]
     """
-    if ties not in (*TIES, OTHER):
-        raise DataError(f"unknown ties {ties!r}; choose from {', '.join((*TIES, OTHER))}")
     best = np.full(n_rows, np.inf)  # smallest Delta so far, in steps
     rows, queries = np.zeros((2, 0), dtype=np.int64)  # labels so far, in the order of queries
     for first, deltas in blocks:
@@ -109,11 +104,6 @@ def most_competent(
         kept = ~beaten[rows]
         rows = np.concatenate([rows[kept], row])
         queries = np.concatenate([queries[kept], query + first])
-        if ties == "share" and rows.size > max_labels:
-            raise TooLargeError(
-                f"tied queries of {n_rows:,} documents need {rows.size:,} entries so far, more than memory_budget; "
-                'raise memory_budget, or take the first of tied queries, ties="first"'
-            )
     return Labels.of(rows, queries)
 
 
@@ -141,8 +131,6 @@ class ByQuery:
     """
 
     def __init__(self, rows: Rows, queries: Array, layout: Layout, n_jobs: int | None = None) -> None:
-        if queries.shape != (rows.n_rows,) or queries.dtype.kind not in "iu":
-            raise DataError(f"expected {rows.n_rows} query numbers: got {queries.dtype} {queries.shape}")
         self.rows = rows
         self.layout = layout
         self.n_jobs = n_jobs

@@ -16,7 +16,6 @@ from rulerank.errors import DataError, TooLargeError
 
 MAX_BINS = 255  # bins 0..254; 255 marks a bin that no training row has
 UNSEEN = 255
-STEPS_PER_HOUR = 5e8 * 3600  # measured on two cores, counting and looking up together
 MAX_SETS = 2**27  # laid out at once: some 3 GiB
 MAX_CELLS = 2**24  # of one feature set: its table is never split, and takes some 40 bytes a cell
 
@@ -61,8 +60,8 @@ class Layout:
         if max_size < 1:
             raise DataError(f"max_size must be 1 or more: got {max_size}")
         sets, n_cells = [], 0
+        check_size(widths[features], max_size)
         for size in range(1, max(1, min(max_size, features.size)) + 1):
-            check_set_cells(widths[features], size)
             flat = chain.from_iterable(combinations(features.tolist(), size))
             members = np.fromiter(flat, dtype=np.int32).reshape(-1, size)
             offsets = np.concatenate([[0], np.cumsum(widths[members].astype(np.int64).prod(axis=1))]) + n_cells
@@ -81,14 +80,11 @@ class Layout:
     @cached_property
     def members(self) -> Array:
         """All feature sets as rows of one array, int32, -1 where a set has fewer features than the largest."""
-        size = len(self.sets) or 1
-        rows = np.full((self.n_sets, size), -1, dtype=np.int32)
-        start = 0
-        for block in self.sets:
-            n_sets, own = block.features.shape
-            rows[start : start + n_sets, :own] = block.features
-            start += n_sets
-        return rows
+        rows = [
+            np.pad(one.features, ((0, 0), (0, len(self.sets) - i)), constant_values=-1)
+            for i, one in enumerate(self.sets, 1)
+        ]
+        return np.concatenate(rows)
 
     def parts(self, max_cells: int) -> Iterator[FeatureSets]:
         """Yield all sets in order, in parts of at most max_cells cells (or one set)."""
@@ -101,16 +97,6 @@ class Layout:
                 last = min(max(last, first + 1), len(block.features))
                 yield block.part(first, last)
                 first = last
-
-
-def check_set_cells(n_bins: Array, size: int) -> None:
-    """Refuse feature sets whose own table would be enormous."""
-    widest = math.prod(sorted(n_bins.tolist())[-size:])
-    if widest > MAX_CELLS:
-        raise TooLargeError(
-            f"a set of {size} features would have a table of {widest:,} cells, more than {MAX_CELLS:,}; "
-            f"lower max_size below {size}, or use fewer bins"
-        )
 
 
 def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
@@ -127,28 +113,13 @@ def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
     return sum(math.comb(n_bins.size, size) for size in range(1, max_size + 1)), sum(n_cells[1:])
 
 
-def check_work(n_bins: Array, max_size: int, n_rows: int, limit: float | None) -> None:
-    """Refuse work that would take hours or not fit, saying how much it is and what to lower."""
+def check_size(n_bins: Array, max_size: int) -> None:
+    """Refuse feature sets that do not fit in memory, all together or one by itself."""
     max_size = min(max_size, max(1, n_bins.size))
-
-    def steps(size: int) -> int:
-        n_sets, n_cells = size_of_work(n_bins, size)
-        return n_sets * n_rows + n_cells
-
-    if size_of_work(n_bins, max_size)[0] > MAX_SETS:
+    n_sets, widest = size_of_work(n_bins, max_size)[0], math.prod(sorted(n_bins.tolist())[-max_size:])
+    if n_sets > MAX_SETS or widest > MAX_CELLS:
         raise TooLargeError(
-            f"{n_bins.size:,} features in sets of up to {max_size} are {size_of_work(n_bins, max_size)[0]:,} feature "
-            f"sets, which do not fit in memory (at most {MAX_SETS:,} do); lower max_size, or use fewer features"
+            f"{n_bins.size:,} features in sets of up to {max_size} are {n_sets:,} feature sets, and the largest table "
+            f"has {widest:,} cells: at most {MAX_SETS:,} sets and {MAX_CELLS:,} cells per table fit in memory; "
+            "lower max_size, raise drop_weakest, or use fewer features or bins"
         )
-    if limit is None or steps(max_size) <= limit:
-        return
-    feasible = [size for size in range(1, max_size) if steps(size) <= limit]
-    lower = f"max_size to {feasible[-1]}" if feasible else "the number of bins or features"
-    n_sets, n_cells = size_of_work(n_bins, max_size)
-    hours = steps(max_size) / STEPS_PER_HOUR
-    raise TooLargeError(
-        f"{n_bins.size:,} features in sets of up to {max_size} are {n_sets:,} feature sets with {n_cells:,} cells; "
-        f"over {n_rows:,} rows that is {steps(max_size):.1e} steps, about {hours:,.1f} hours "
-        f"(the limit is {limit:.1e} steps). Lower {lower}, raise drop_weakest to keep fewer features, "
-        "or set work_limit=None to run it anyway"
-    )

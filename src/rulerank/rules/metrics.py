@@ -11,13 +11,10 @@ yule_q               (ad - bc) / (ad + bc)                    (theta + 1) / 2
 yule_y               the same with square roots of ad and bc  (theta + 1) / 2
 relative_confidence  (a/n(X) - p) * n(X)/N                    (4 theta + 1) / 2
 
-With mapped=False rules vote with theta as it is printed in the papers: signed, and strength without the ones, its
-denominator never below 1e-6: the values that the competence paper prints for rules that never fail, 888,888 and
-625,000, are shares over 1e-6. (There they stand in the column of the sixth metric; the fourth's have that of another.)
-
-Signed metrics should not vote as they are: scores are divided by the sum of votes, which would lie near zero. Certainty
+Signed metrics do not vote as they are: scores are divided by the sum of votes, which would be near zero. Certainty
 goes down to -p / (1 - p), below -1 for a common grade, and relative confidence stays within 1/4: each is scaled to
--1 .. 1 first. Strength has no upper bound; the ones added keep it finite.
+-1 .. 1 first. Strength has no upper bound; the ones added keep it finite. As the papers print it, strength has no ones,
+and a denominator of at least 1e-6: the values in the competence paper's example are shares over 1e-6.
 """
 
 from __future__ import annotations
@@ -28,7 +25,6 @@ from rulerank._util.loops import compiled
 from rulerank.errors import DataError
 
 METRICS = ("added_value", "certainty", "confidence", "strength", "yule_q", "yule_y", "relative_confidence")
-N_METRICS = len(METRICS)
 NEARLY_NONE = 1e-6  # stands for 0 below a fraction
 
 
@@ -40,17 +36,9 @@ def theta(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, *, m
     >>> theta("added_value", 1, 4, 15, 20, mapped=True)
     0.25
     """
-    number = metric_number(check_metric(metric), mapped)
-    return float(mapped_theta(number, float(hits), float(covered), float(of_grade), float(n_rows)))
-
-
-def metric_number(name: str, mapped: bool = True) -> int:
-    """Return the number by which the loops know a metric, another one where it votes unmapped.
-
-    >>> metric_number("certainty"), metric_number("certainty", mapped=False)
-    (1, 8)
-    """
-    return METRICS.index(name) + (0 if mapped else len(METRICS))
+    formula = mapped_theta if mapped else signed_theta
+    number = METRICS.index(check_metric(metric))
+    return float(formula(number, float(hits), float(covered), float(of_grade), float(n_rows)))
 
 
 def check_metric(name: str) -> str:
@@ -89,9 +77,7 @@ def signed_theta(metric: int, hits: float, covered: float, of_grade: float, n_ro
 
 @compiled
 def mapped_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
-    """Return what a rule votes with; the metrics, by their number, are those of `METRICS`, then unmapped."""
-    if metric >= N_METRICS:
-        return signed_theta(metric - N_METRICS, hits, covered, of_grade, n_rows)
+    """Return what a rule votes with; the metrics are numbered as in `METRICS`."""
     confidence = hits / covered
     share = of_grade / n_rows
     if metric == 2:

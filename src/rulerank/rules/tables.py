@@ -43,9 +43,7 @@ N_QUERIES = 0  # columns of tallies: queries that hold the cell
 N_UP, N_DOWN = 1, 2  # where its rows have a higher (lower) mean grade than all rows of the query
 ROWS_UP, ROWS_DOWN = 3, 4  # of the cell, in such queries
 LIFTS = 5  # sum over queries of that difference of means
-THETAS = 6  # from here on, what the confidences in single queries come to, none or one of:
-SUMS = 1  # columns per grade: the sum over queries of the confidence
-EXTREMES = 2  # per grade, the largest confidence in a query; then, per grade, the largest of 1 less the confidence
+THETAS = 6  # from here on, if wanted: per grade the largest confidence in a query, then the largest of 1 - confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +114,8 @@ class Counts:
         """Take another shard in, without a third table."""
         self.grades.__iadd__(other.grades)
         self.expected.__iadd__(other.expected)
-        width = self.tallies.shape[1]
-        added = THETAS if width == n_tallies(EXTREMES, self.grades.shape[1]) else width
-        self.tallies[:, :added] += other.tallies[:, :added]
-        np.maximum(self.tallies[:, added:], other.tallies[:, added:], out=self.tallies[:, added:])
+        self.tallies[:, :THETAS] += other.tallies[:, :THETAS]
+        np.maximum(self.tallies[:, THETAS:], other.tallies[:, THETAS:], out=self.tallies[:, THETAS:])
         return self
 
     def at(self, cells: slice | Array) -> Counts:
@@ -145,7 +141,7 @@ class Counter:
     """Counts training rows into the cells of feature sets, with all cores.
 
     expected: whether to add up what the rows' queries lead one to expect.
-    thetas: columns per grade of what single queries say of a cell (`SUMS`, `EXTREMES` or 0); None: no tallies.
+    thetas: whether the tallies of single queries include their confidences; None: no tallies.
 
     >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
     >>> Counter(rows).over(Layout.over([2, 2], max_size=2)).grades.tolist()
@@ -153,7 +149,7 @@ class Counter:
     """
 
     def __init__(
-        self, rows: Rows, *, expected: bool = True, thetas: int | None = None, n_jobs: int | None = None
+        self, rows: Rows, *, expected: bool = True, thetas: bool | None = None, n_jobs: int | None = None
     ) -> None:
         self.rows = rows
         self.expected = expected
@@ -215,9 +211,9 @@ class Counter:
         return [count, tally]
 
 
-def n_tallies(thetas: int | None, n_grades: int) -> int:
-    """Return how many columns of tallies there are, so many of them per grade for confidences; None: none at all."""
-    return 0 if thetas is None else THETAS + n_grades * thetas
+def n_tallies(thetas: bool | None, n_grades: int) -> int:
+    """Return the number of columns of tallies: with two per grade for confidences, without, or none at all (None)."""
+    return 0 if thetas is None else THETAS + 2 * n_grades * thetas
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,12 +453,12 @@ def tally_queries(
     """
     features, offsets, n_bins = sets
     size = features.shape[1]
-    thetas = (tallies.shape[1] - THETAS) // n_grades  # columns per grade
+    thetas = tallies.shape[1] > THETAS
     widest = widest_of(offsets, first, last)
     prefix = np.zeros(bins.shape[1], dtype=np.int32)
     rows = np.zeros(widest, dtype=np.int64)  # of one query, like the next three
     surplus = np.zeros(widest, dtype=np.int64)
-    hits = np.zeros((widest if thetas > 0 else 0, n_grades), dtype=np.int64)
+    hits = np.zeros((widest if thetas else 0, n_grades), dtype=np.int64)
     touched = np.zeros(widest, dtype=np.int64)
     for s in range(first, last):
         if size > 1 and (s == first or not same_prefix(features, s, s - 1)):
@@ -478,7 +474,7 @@ def tally_queries(
                     n_touched += 1
                 rows[own] += 1
                 surplus[own] += excess[i]
-                if thetas > 0:
+                if thetas:
                     hits[own, grades[i]] += 1
             n_rows = starts[q + 1] - starts[q]
             for t in range(n_touched):
@@ -495,18 +491,13 @@ def tally_queries(
                 elif surplus[own] < 0:
                     tallies[cell, N_DOWN] += 1
                     tallies[cell, ROWS_DOWN] += n
-                if thetas > 0:
+                if thetas:
                     units_per_hit = theta_units / n
                     for r in range(n_grades):
                         theta = int(hits[own, r] * units_per_hit + 0.5)
-                        column = THETAS + r
-                        if thetas == SUMS:
-                            tallies[cell, column] += theta
-                        else:
-                            tallies[cell, column] = max(tallies[cell, column], theta)
-                            rest = int(theta_units) - theta
-                            column += n_grades
-                            tallies[cell, column] = max(tallies[cell, column], rest)
+                        high, low = THETAS + r, THETAS + n_grades + r
+                        tallies[cell, high] = max(tallies[cell, high], theta)
+                        tallies[cell, low] = max(tallies[cell, low], int(theta_units) - theta)
                         hits[own, r] = 0
                 rows[own] = 0
                 surplus[own] = 0

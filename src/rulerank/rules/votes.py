@@ -11,12 +11,11 @@ from rulerank._util.loops import compiled, in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules.layout import FeatureSets, Layout
-from rulerank.rules.metrics import check_metric, mapped_theta, metric_number
-from rulerank.rules.tables import LIFTS, N_DOWN, N_QUERIES, N_UP, SUMS, THETA_UNIT, THETAS, UNIT, Counts, Training
+from rulerank.rules.metrics import METRICS, check_metric, mapped_theta
+from rulerank.rules.tables import LIFTS, N_DOWN, N_QUERIES, N_UP, THETA_UNIT, THETAS, UNIT, Counts, Training
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
 CELLS_PER_THREAD = 100_000
-ROUNDING = 1e-12  # signed votes that add up to less cancel out
 LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's mean lift
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
 
@@ -25,7 +24,7 @@ class Votes(ABC):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
     needs_expected = True
-    thetas: int | None = None  # what it needs of what single queries say of a cell, as `Counter` takes it
+    thetas: bool | None = None  # what it needs to know about single queries, see `Counter`
 
     @abstractmethod
     def width(self, training: Training) -> int: ...
@@ -50,10 +49,9 @@ class MeanVotes(Votes):
 
     needs_expected = False
 
-    def __init__(self, metrics: tuple[str, ...] = ("confidence",), mapped: bool = True) -> None:
+    def __init__(self, metrics: tuple[str, ...] = ("confidence",)) -> None:
         self.metrics = tuple(map(check_metric, metrics))
-        self.mapped = mapped
-        self.numbers = np.array([metric_number(name, mapped) for name in metrics], dtype=np.int64)  # for the loops
+        self.numbers = np.array([METRICS.index(name) for name in metrics], dtype=np.int64)  # for the loops
 
     def width(self, training: Training) -> int:
         return (len(self.metrics) + 1) * training.n_grades
@@ -79,8 +77,6 @@ class MeanVotes(Votes):
         for grade in range(n_grades):  # a fixed order: one row alone scores as it does among others
             weighted += grade * mean[:, grade]
             total += mean[:, grade]
-        if not self.mapped:
-            total[np.abs(total) <= ROUNDING] = 0.0
         return _divide(weighted, total, training.mean_grade)
 
     def adds(self, votes: Array, training: Training, metric: int = 0) -> Array:
@@ -89,7 +85,7 @@ class MeanVotes(Votes):
         theta, exists = votes[:, metric * n_grades : (metric + 1) * n_grades], votes[:, -n_grades:]
         n_rules = np.maximum(exists.sum(axis=0), 1)
         total = float((theta.sum(axis=0) / n_rules).sum())
-        if not total or (not self.mapped and abs(total) <= ROUNDING):
+        if not total:
             return np.zeros(len(theta))
         return np.asarray(theta / (n_rules * total) @ (np.arange(n_grades) - training.mean_grade))
 
@@ -141,7 +137,7 @@ class AgreementVotes(Votes):
     Every query has one voice: a cell says the mean of its queries' lifts, weighed by the share of queries that agree.
     """
 
-    thetas: int | None = 0
+    thetas: bool | None = False
 
     def __init__(self, min_queries: int) -> None:
         self.min_queries = min_queries
@@ -174,16 +170,13 @@ class AgreementVotes(Votes):
 
 
 class ConfidenceVotes(Votes):
-    """The mean confidence of the stable rules: those whose confidence in queries differs by no more than phi.
+    """The mean confidence of the stable rules: those whose confidence in no query differs by more than phi."""
 
-    thetas: `kernels.EXTREMES`, the paper's, no query's confidence differs by more; `SUMS`, the mean over the queries
-    that hold the rule does not.
-    """
-
+    thetas: bool | None = True
     mean = MeanVotes()
 
-    def __init__(self, thetas: int, phi: float, min_queries: int) -> None:
-        self.thetas, self.phi, self.min_queries = thetas, phi, min_queries
+    def __init__(self, phi: float, min_queries: int) -> None:
+        self.phi, self.min_queries = phi, min_queries
 
     def width(self, training: Training) -> int:
         return 2 * self.mean.width(training)
@@ -193,11 +186,8 @@ class ConfidenceVotes(Votes):
         cells, n_grades = counts.at(own), training.n_grades
         n_queries, thetas = cells.tallies[:, N_QUERIES], cells.tallies[:, THETAS:] * THETA_UNIT
         theta = cells.grades / np.maximum(cells.grades.sum(axis=1), 1)[:, None]
-        if self.thetas == SUMS:
-            differ = np.abs(thetas / np.maximum(n_queries, 1)[:, None] - theta)
-        else:
-            highest, lowest = thetas[:, :n_grades], 1 - thetas[:, n_grades:]
-            differ = np.maximum(highest - theta, theta - lowest)
+        highest, lowest = thetas[:, :n_grades], 1 - thetas[:, n_grades:]
+        differ = np.maximum(highest - theta, theta - lowest)
         stable = (differ <= self.phi + SLACK) & (cells.grades >= training.min_rows)
         stable &= (n_queries >= self.min_queries)[:, None]
         votes[own, :n_grades] = np.where(stable, theta, 0.0)
@@ -219,8 +209,8 @@ class ConfidenceVotes(Votes):
 VOTES: dict[str, Votes] = {"mean": MeanVotes(), "evidence": LiftVotes(additive=True)}
 
 
-def votes_named(name: str, metric: str = "confidence", additive: bool = True, mapped: bool = True) -> Votes:
-    """Return the scheme of that name, which votes with a metric, mapped onto 0..1 or not, if it is the mean.
+def votes_named(name: str, metric: str = "confidence", additive: bool = True) -> Votes:
+    """Return the scheme of that name; "mean" votes with a metric.
 
     additive: what lifts do with empty cells, see `LiftVotes`; models of the first version have none of it.
 
@@ -231,10 +221,9 @@ def votes_named(name: str, metric: str = "confidence", additive: bool = True, ma
         raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}")
     check_metric(metric)
     if name == "mean":
-        return MeanVotes((metric,), mapped)
-    if not mapped or metric != "confidence":
-        asked = f"metric={metric!r}" if mapped else "mapped=False"
-        raise DataError(f"votes={name!r} vote with lifts, not with a metric: {asked} needs votes='mean'")
+        return MeanVotes((metric,))
+    if metric != "confidence":
+        raise DataError(f"votes={name!r} does not use a metric: leave out metric={metric!r}, or set votes='mean'")
     return LiftVotes(additive)
 
 
@@ -268,7 +257,7 @@ def mean_votes(
 ) -> None:
     """Vote with the strength of each rule by each metric, and count the rules, per grade.
 
-    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`; 7 more where they vote unmapped
+    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`
     n_by_grade  int64[n_grades]     training rows of each grade
     votes       float64[n_cells, (n_metrics + 1) * n_grades]    grades by metric, then the rules per grade
     """

@@ -38,7 +38,7 @@ class SSAR(Sampler):
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
         far; a query whose choice is labelled already is closed. The first visit takes two documents, since one
         label alone defines no order.
-    discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
+    discretizer: a name, an object of `rulerank.discretize`, or None when X holds bin numbers already.
     normalize: "zscore", "minmax" or "rank" normalises features by query before binning.
     n_jobs: number of threads; all cores unless given. The choice does not depend on it.
 

@@ -214,10 +214,8 @@ def on_one_scale(X: Array, queries: Array, shape: Shape, features: Sequence[str]
     """Return rows normalised by query; codes of categories stay what they are."""
     if shape.normalize is None:
         return X
-    out = normalize_by_query(X, queries, shape.normalize)
     codes = [place for place, feature in enumerate(features) if feature in shape.categories]
-    out[:, codes] = X[:, codes]
-    return out
+    return normalize_by_query(X, queries, shape.normalize, codes=codes)
 
 
 def counted_rows(name: str, grades: Array, shape: Shape) -> Array | slice:

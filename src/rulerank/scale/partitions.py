@@ -1,7 +1,4 @@
-"""Fit and evaluate a ranker on data that does not fit in memory: the same model and values as in memory.
-
-Dask data frames are scored where they are.
-"""
+"""Fit and evaluate a ranker on data that does not fit in memory: the same model and values as in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from rulerank.rankers.rows import Labelled, by_hash, first_queries, training_sam
 from rulerank.rankers.rule_ranker import IncrementalRules, rows_to_keep
 from rulerank.rules.engine import Engine, count, table_mib, table_size
 from rulerank.rules.tables import BinCounts
-from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
+from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
 from rulerank.scale.part import Columns, DatasetPart, Part, Shape, labelled, open_parts
 
 from .streamed import Runner, StreamedLikelihood, StreamedParts, check_no_click_columns, joined, look_at_all, shape_of
@@ -234,44 +231,6 @@ def evaluate_partitions(
     )
     counts = {name: sum(getattr(one, name) for one in results) for name in ("n_docs", "n_tied", "n_without_relevant")}
     return replace(results[0], queries=queries, values=values, **counts)
-
-
-def predict_frame(ranker: Ranker, frame: Any, qid: Any = None) -> Any:
-    """Return the scores of a Dask data frame as a Dask series; nothing is computed yet.
-
-    A ranker that normalises by query needs whole queries in each partition, which is looked at now, and `qid`: the name
-    of their column, "qid" unless given.
-    """
-    column = "qid" if qid is None else qid
-    if not isinstance(column, str):
-        raise DataError(f"qid must be the name of a column of the Dask data frame: got {type(column).__name__}")
-    if ranker.needs_the_query():
-        if column not in frame.columns:
-            raise DataError(f"there is no column {column!r}: name the column of the query id, predict(frame, qid=...)")
-        _check_whole_partitions(frame[[column]], column)
-    return frame.map_partitions(_score_partition, ranker, column, meta=("score", "f8"))
-
-
-def _score_partition(frame: Any, ranker: Ranker, column: str) -> Any:
-    pandas = needed("pandas")
-    if not len(frame):
-        return pandas.Series(np.zeros(0), name="score", index=frame.index)
-    queries = frame[column] if ranker.needs_the_query() else None
-    return pandas.Series(ranker.predict(frame, qid=queries), name="score", index=frame.index)
-
-
-def _check_whole_partitions(frame: Any, column: str) -> None:
-    counts = [one.drop_duplicates() for one in frame.partitions]
-    dask = needed("dask")
-    seen: dict[Any, int] = {}
-    for number, ids in enumerate(dask.compute(*counts)):
-        for one in ids[column].tolist():
-            if one in seen:
-                raise DataError(
-                    f"partitions {seen[one]} and {number} both have rows of query {one!r}, and this ranker compares "
-                    f"the documents of a query: bring them together first, frame.shuffle(on={column!r})"
-                )
-            seen[one] = number
 
 
 def _measured(

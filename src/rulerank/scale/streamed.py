@@ -127,11 +127,6 @@ class StreamedParts:
     def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
         inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
-        if not isinstance(inner, Discretizer):
-            raise DataError(
-                f"{type(inner).__name__} looks at all rows at once, so that it cannot learn from parts: choose a "
-                "discretizer of this library by name, or put X into bins first and train with discretizer=None"
-            )
         kinds = discretizer.kinds if isinstance(discretizer, WithCategories) else {}
         n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in kinds.items()}
         found = self._by_column(partial(_find_cuts, inner, n_kinds))

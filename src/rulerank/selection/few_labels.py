@@ -161,7 +161,7 @@ def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker
     check_by_rater(method, [rater for rater in given if rater != PEOPLE])
     triples = [(row, grade, rater) for rater, grades in given.items() for row, grade in sorted(grades.items())]
     rows, grades, raters = (np.array(column) for column in zip(*triples, strict=True))
-    fitted = PoolLearner(ranker or few_label_ranker(BY_RATER), pool).fit_raters(rows, grades, raters.astype(object))
+    fitted = PoolLearner(ranker or few_label_ranker(BY_RATER), pool).fit(rows, grades, rater=raters.astype(object))
     counts = ", ".join(f"{counted(len(found), 'label')} of {rater}" for rater, found in given.items())
     warnings.warn(f"learned from {counts}: every rater has separate intercepts", stacklevel=2)
     return fitted

@@ -214,15 +214,14 @@ def _held_out(
     scores = np.empty((len(candidates), len(data)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with the data the last fit says, and of all of them
-        asked = candidates[-1].leave_after_click
-        effects, after = find_positions(rows, queries, documents, propensities, asked)
+        effects = find_positions(rows, documents, propensities)
         looked = np.exp(float(effects.effects.min()) - effects.effects)
         known = dict(zip(effects.positions.tolist(), looked.tolist(), strict=True))
         for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
             for number, one in enumerate(candidates):
-                ranker = copy(one).set_params(leave_after_click=effects.leaving).fit(data[train], propensities=known)
+                ranker = copy(one).fit(data[train], propensities=known)
                 scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
-    rows = weighed(replace(rows, after=after), documents, 1.0)
+    rows = weighed(rows, documents, 1.0)
 
     def losses(*of: Array) -> Array:
         return ranking_losses(np.stack(of, axis=1), rows, queries, effects.effects)[1]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rulerank._util.parameters import shown as as_shown
-from rulerank.dataset import LOWEST, Array, Dataset, check_column, check_total, query_index
+from rulerank.dataset import LOWEST, Array, Dataset, check_total, query_index
 from rulerank.errors import DataError
-from rulerank.rankers.rows import content_keys
+from rulerank.rankers.rows import check_numbers, content_keys
 
 BY_IMPRESSION, BY_DOCUMENT = 1 / 9, 1.0  # precision of queries' intercepts where rows count in full, or by document
-EACH = ("places", "shown", "clicks", "docs", "after")  # entries per row
+EACH = ("places", "shown", "clicks", "docs")  # entries per row
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +27,10 @@ class ClickRows:
     clicks: Array  # float64 (n_rows,)
     positions: Array  # int64 (n_positions,)
     docs: Array | None = None  # int64 (n_rows,) a number for each document's id; None: documents are known by features
-    after: Array | float = 0.0  # (n_rows,) what clicks further up take away, an effect beside the position's
     precision: float = BY_IMPRESSION  # of the prior that holds the queries' intercepts
 
     def __len__(self) -> int:
         return int(self.places.size)
-
-    def effects(self, of_positions: Array) -> Array:
-        """Return what is taken away from each row: by its position, and by clicks further up."""
-        return np.asarray(of_positions[self.places] + self.after)
 
     def __getitem__(self, rows: Array) -> ClickRows:
         """Pick rows; the positions stay, also where no row is left of one."""
@@ -84,18 +79,16 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int, docid: Ar
     >>> rows.places.tolist(), rows.positions.tolist()
     ([0, 1], [1, 4])
     """
-    position_numbers = _numbers(
-        "position", position, n_rows, "whole numbers from 1, the top of the list", 1, whole=True
-    )
+    position_numbers = check_numbers("position", position, n_rows, "integers from 1 (the top)", 1, whole=True)
     if position_numbers.max(initial=0) > LOWEST:
         raise DataError(f"position must be at most {LOWEST}: got {position_numbers.max():.0f}")
     shown = np.ones(n_rows)
     if impressions is not None:
-        shown = _numbers("impressions", impressions, n_rows, "numbers above 0", 0)
+        shown = check_numbers("impressions", impressions, n_rows, "numbers above 0")
         if (shown == 0).any():
             raise DataError(f"impressions must be numbers above 0: got 0 at row {int((shown == 0).argmax())}")
         check_total(float(shown.sum()))
-    clicks = _numbers("y", y, n_rows, "with position, how often each row was clicked", 0)
+    clicks = check_numbers("y", y, n_rows, "the number of clicks of each row")
     above = np.flatnonzero(clicks > shown)
     if above.size:
         row = int(above[0])
@@ -114,20 +107,6 @@ def clicks_of(data: Dataset) -> ClickRows:
     return check_clicks(
         data.impressions.clicks, data.impressions.position, data.impressions.count, len(data), data.docid
     )
-
-
-def _numbers(name: str, values: Any, n_rows: int, what: str, low: float, whole: bool = False) -> Array:
-    """Return a column of numbers from `low`, float64."""
-    column = check_column(name, values, n_rows)
-    try:
-        found = column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be {what}: got {as_shown(values)}") from None
-    good = np.isfinite(found) & (found >= low)
-    bad = np.flatnonzero(~(good & (found == np.floor(found))) if whole else ~good)
-    if bad.size:
-        raise DataError(f"{name} must be {what}: got {column[bad[0]]} at row {bad[0]}")
-    return found
 
 
 def known_effects(propensities: Any, positions: Array) -> Array:

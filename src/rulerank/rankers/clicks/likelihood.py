@@ -125,7 +125,7 @@ class ClickLikelihood:
         order = np.argsort(queries, kind="stable")
         self.l2, self.n_features = l2, X.shape[1]
         self.bounds = starts_of(queries[order])
-        self.shown, self.clicks, self.effects = rows.shown[order], rows.clicks[order], rows.effects(effects)[order]
+        self.shown, self.clicks, self.effects = rows.shown[order], rows.clicks[order], effects[rows.places[order]]
         self.precision = rows.precision
         self.X = np.asarray(X[order], dtype=np.float64)
         self.centre, spread = self._look()
@@ -249,7 +249,7 @@ def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array)
     rows, own = rows[order], queries[order]
     bounds = starts_of(own)
     starts = bounds[:-1]
-    sorted_scores, by_row = np.asarray(scores, dtype=np.float64)[order], rows.effects(effects)
+    sorted_scores, by_row = np.asarray(scores, dtype=np.float64)[order], effects[rows.places]
     mean = click_odds(rows.shown, rows.clicks) - float(np.average(sorted_scores, weights=rows.shown))
     intercepts, at = np.zeros(starts.size), Slopes.of(own.size, starts.size)
     for _ in range(ROUNDS):

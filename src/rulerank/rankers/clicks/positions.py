@@ -1,17 +1,12 @@
-"""What positions do to clicks, told by documents that were shown at several of them, and as a value that can be read.
+"""Position effects on clicks, estimated from documents that were shown at several positions.
 
-Whatever makes a document worth a click, it is the same document at both positions. So only what its clicks do when it
-moves tells positions apart without any model of relevance; where nothing moves, nothing can. Effects never rise further
-up, and are smooth where the clicks say little.
-
-The same moves tell how many people leave after a click. Whoever leaves never sees what is below, so that how often
-one was looked at depends on what stood above it, and not on its position alone. Whoever looks at a position is taken to
-have looked at all above it, as somebody does who goes down the list.
+A document has the same relevance at both positions, so the change of its click rate is the effect of the position, and
+no model of relevance is needed. If no document moved, position effects are not identifiable. Effects only grow further
+down the list, and are smooth where there are few clicks.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Mapping
@@ -19,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from rulerank._util.loops import compiled
-from rulerank._util.words import counted, listed, percent
+from rulerank._util.words import counted, listed
 from rulerank.dataset import Array, starts_of
 from rulerank.errors import DataError
 from rulerank.rankers.clicks.click_rows import ClickRows, known_effects
@@ -43,14 +37,6 @@ SOURCES = {
     NONE: "no document moved between positions: their effects are not identifiable, and none is assumed",
     ALONE: "all was shown at one position, whose effect is not identifiable",
 }
-LEAST = 0.1  # share of people still there: less is taken for this, as a few clicks above say little about each list
-FEWEST = 0.01  # the same while positions are looked for, where clicks of many lists come together
-TELLS = 2.0  # log-likelihood that somebody's leaving must gain: 95 % of the time less, where nobody leaves
-DEEP = 200  # positions: of more, it is not looked for, as each look costs their square
-MAX_ROUNDS = 12  # of finding effects and who is still there in turn
-NEAR = 0.01  # change of an effect that is the last
-NOBODY = 1e-6  # share of users still there, below which positions cannot be separated
-ABOVE_ZERO = 1e-300  # the least share after many positions: what is divided out again must not be 0
 
 
 class PositionWarning(UserWarning):
@@ -77,7 +63,6 @@ class PositionEffects:
     clicks: Array
     source: str = ESTIMATED
     n_moved: int = 0  # documents that were shown at several positions
-    leaving: float = 0.0  # share of people who leave after a click
 
     def __repr__(self) -> str:
         cells, more = self._cells(), self.positions.size - PRINTED
@@ -87,11 +72,7 @@ class PositionEffects:
     @property
     def note(self) -> str:
         """How they came about."""
-        said = SOURCES[self.source].format(n=counted(self.n_moved, "document"))
-        if not self.leaving:
-            return said
-        sure = "; standard errors take that for certain" if self.source == ESTIMATED else ""
-        return f"{said}; about {percent(self.leaving)} leave after a click{sure}"
+        return SOURCES[self.source].format(n=counted(self.n_moved, "document"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; what is not known is None."""
@@ -100,8 +81,7 @@ class PositionEffects:
         rows = [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
         for row in rows:
             row["standard_error"] = None if math.isnan(row["standard_error"]) else row["standard_error"]
-        found = {"positions": rows, "source": self.source, "documents_that_moved": self.n_moved}
-        return found | {"leave_after_click": self.leaving}
+        return {"positions": rows, "source": self.source, "documents_that_moved": self.n_moved}
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values and arrays, for a model file."""
@@ -114,8 +94,7 @@ class PositionEffects:
         sizes = {np.shape(state[name]) for name in names}
         if len(sizes) != 1 or state["source"] not in SOURCES:
             raise DataError(f"expected one effect per position: got {sorted(sizes)}, {state['source']!r}")
-        leaving = float(state.get("leaving", 0.0))  # models of before knew of none
-        return cls(**{name: state[name] for name in (*names, "source", "n_moved")}, leaving=leaving)
+        return cls(**{name: state[name] for name in (*names, "source", "n_moved")})
 
     def _cells(self) -> list[list[str]]:
         cells = []
@@ -127,13 +106,10 @@ class PositionEffects:
         return cells
 
 
-def find_positions(
-    rows: ClickRows, queries: Array, documents: Array, propensities: Any = None, leaving: float | None = None
-) -> tuple[PositionEffects, Array]:
-    """Return what may be said of positions from these rows, and what clicks further up take away from each.
+def find_positions(rows: ClickRows, documents: Array, propensities: Any = None) -> PositionEffects:
+    """Estimate the effect of each position.
 
-    propensities: where it is known how likely positions are looked at. leaving: share of people who leave after a
-        click, where that is known; else it is found where positions are.
+    documents: the number of each row's document. propensities: examination probability of each position, if known.
     """
     positions = rows.positions
     source, n_moved = GIVEN, 0
@@ -151,12 +127,11 @@ def find_positions(
             source, steps = ESTIMATED, PositionSteps.falling(knots(positions[main]), positions)
         else:
             source, steps = NONE if positions.size > 1 else ALONE, PositionSteps.known(np.zeros(positions.size))
-            leaving = leaving or 0.0
-    share, after, found = find_leaving(Moves(rows, queries, documents), steps, leaving)
+    found = Moves(rows, documents).effects(steps)
     errors = np.sqrt(np.einsum("ij,jk,ik->i", steps.design, found.covariance, steps.design).clip(0))
     errors[errors == 0] = np.nan
     effects = steps.effects(found.x)
-    return PositionEffects(positions, effects, errors, *rows.by_position(), source, n_moved, share), after
+    return PositionEffects(positions, effects, errors, *rows.by_position(), source, n_moved)
 
 
 def _words(positions: Array, main: Array) -> str:
@@ -243,64 +218,36 @@ def joined_positions(rows: ClickRows, documents: Array) -> Array:
 
 
 class Moves:
-    """Impressions and clicks by document and position, one cell each, and by query and position."""
+    """Impressions and clicks by document and position, one cell each."""
 
-    def __init__(self, rows: ClickRows, queries: Array, documents: Array) -> None:
+    def __init__(self, rows: ClickRows, documents: Array) -> None:
         n = rows.positions.size
-        keys, first, cells = np.unique(documents * n + rows.places, return_index=True, return_inverse=True)
-        self.cells = cells.reshape(-1)  # of each row
-        self.shown = np.bincount(self.cells, rows.shown, keys.size)
-        self.clicks = np.bincount(self.cells, rows.clicks, keys.size)
+        keys, cells = np.unique(documents * n + rows.places, return_inverse=True)
+        self.shown, self.clicks = (np.bincount(cells.reshape(-1), own, keys.size) for own in (rows.shown, rows.clicks))
         self.places, self.starts = keys % n, starts_of(keys // n)
         self.clicked = np.bincount(rows.places, rows.clicks, n)
-        keys, cells = np.unique(queries * n + rows.places, return_inverse=True)
-        cells = cells.reshape(-1)
-        self.query_shown, self.query_clicks = (np.bincount(cells, own, keys.size) for own in (rows.shown, rows.clicks))
-        self.query_places, self.query_starts = keys % n, starts_of(keys // n)
-        self.query_cells = cells[first]
 
-    def effects(self, steps: PositionSteps, there: Array | None = None, start: Array | None = None) -> Minimum:
-        """Find the steps under which a document's clicks divide over its positions as they did; begin at `start`.
+    def effects(self, steps: PositionSteps) -> Minimum:
+        """Find the steps that best explain how each document's clicks divide over its positions.
 
-        Given how often it was clicked in all, a click falls on a position with a chance in proportion to the
-        impressions there times exp(-effect): how relevant the document is falls out, and so do all that never moved.
-
-        there: share of the impressions of each cell that people have not left before.
+        Given the total number of clicks of a document, a click falls on a position with a probability in proportion to
+        the impressions there times exp(-effect). The document's relevance cancels out, and documents that never moved
+        do not count.
         """
-        weights = self.shown if there is None else self.shown * there
-        known = float(self.clicks @ np.log(weights))
+        known = float(self.clicks @ np.log(self.shown))
         n_steps = steps.start.size
 
         def loss(found: Array) -> Point:
             effects, design = steps.effects(found), steps.design
             expected, second = np.zeros(effects.size), np.zeros((n_steps, n_steps))
             value = divide_clicks(
-                self.starts, self.places, weights, self.clicks, np.exp(-effects), design, expected, second
+                self.starts, self.places, self.shown, self.clicks, np.exp(-effects), design, expected, second
             )
             value += float(self.clicked @ effects) - known + 0.5 * float(found @ steps.penalty @ found)
             gradient = design.T @ (self.clicked - expected) + steps.penalty @ found
             return Point(value, gradient, design.T @ (expected[:, None] * design) - second + steps.penalty)
 
-        return minimise_above(loss, steps.start if start is None else start, np.zeros(n_steps))
-
-    def still_there(self, share: float, effects: Array) -> Array:
-        """Return the share of people who have not left before each cell for clicks on other documents.
-
-        share: of people who leave after a click. effects: -log of how many would look at each position otherwise.
-
-        >>> rows = ClickRows(np.array([0, 1, 0, 1]), np.full(4, 10.0), np.array([5.0, 0, 2, 1]), np.array([1, 2]))
-        >>> moves = Moves(rows, np.zeros(4, dtype=int), np.array([0, 1, 1, 0]))
-        >>> moves.still_there(1.0, np.zeros(2)).tolist()  # document 0 at both positions, then document 1
-        [1.0, 0.8, 1.0, 0.5]
-        """
-        looks = np.exp(-effects)
-        before, stay = np.empty((2, self.query_places.size))
-        shown, clicks = self.query_shown, self.query_clicks
-        walk_queries(self.query_starts, looks[self.query_places], shown, clicks, share, before, stay)
-        there = np.empty(self.places.size)
-        looks, cells = looks[self.places], self.query_cells
-        walk_documents(self.starts, looks, self.shown, self.clicks, cells, shown, clicks, share, before, stay, there)
-        return there
+        return minimise_above(loss, steps.start, np.zeros(n_steps))
 
 
 @compiled
@@ -335,77 +282,3 @@ def divide_clicks(
             for k in range(n_steps):
                 second[j, k] += total * moved[j] * moved[k]
     return value
-
-
-def find_leaving(moves: Moves, steps: PositionSteps, share: float | None) -> tuple[float, Array, Minimum]:
-    """Find the share of people who leave after a click, what follows for each row, and the steps that go with it.
-
-    What follows is -log of the share of people still there, an effect beside the position's.
-
-    share: where it is known; else it is looked for, and 0 unless the clicks of documents that moved say clearly that
-        somebody leaves. Of more than 200 positions it is not looked for.
-    """
-
-    @functools.cache
-    def beside(one: float) -> Minimum:
-        """Find the steps of positions where a share of people leaves after a click."""
-        if one == 0:
-            return moves.effects(steps)
-        effects, start = steps.effects(np.zeros(steps.start.size)), steps.start
-        for _ in range(MAX_ROUNDS):
-            found = moves.effects(steps, np.maximum(moves.still_there(one, effects), FEWEST), start)
-            new, start = steps.effects(found.x), found.x
-            if np.abs(new - effects).max(initial=0.0) < NEAR:
-                break
-            effects = 0.5 * (effects + new)
-        return found
-
-    if share is None and steps.given.size > DEEP:
-        share = 0.0
-    if share is None:
-        tried = [0.0, 1.0]
-
-        def loss(one: float) -> float:
-            tried.append(float(one))
-            return beside(float(one)).value
-
-        minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": 0.02})
-        best = min(tried, key=lambda one: beside(one).value)
-        share = best if beside(0.0).value - beside(best).value > TELLS else 0.0
-    there = moves.still_there(share, steps.effects(beside(share).x))
-    return share, -np.log(np.maximum(there, LEAST))[moves.cells], beside(share)
-
-
-@compiled
-def walk_queries(
-    starts: Array, looks: Array, shown: Array, clicks: Array, share: float, before: Array, stay: Array
-) -> None:
-    """Write who is still there before each position of a query, and which part of them goes on from there."""
-    for query in range(starts.size - 1):
-        there = 1.0
-        for i in range(starts[query], starts[query + 1]):
-            before[i] = there
-            stay[i] = 1.0
-            if clicks[i] > 0:
-                looked = max(shown[i] * looks[i] * there, clicks[i])
-                stay[i] = max(1.0 - share * clicks[i] / looked, NOBODY)
-            there = max(there * stay[i], ABOVE_ZERO)
-
-
-@compiled
-def walk_documents(
-    starts: Array, looks: Array, shown: Array, clicks: Array, query_cell: Array, query_shown: Array,
-    query_clicks: Array, share: float, before: Array, stay: Array, there: Array,
-) -> None:  # fmt: skip
-    """Write who is still there before each position of a document, for clicks on the other documents of its query."""
-    for document in range(starts.size - 1):
-        own = 1.0  # over what the whole query says, by the positions where this document stood itself
-        for i in range(starts[document], starts[document + 1]):
-            cell = query_cell[i]
-            there[i] = min(before[cell] * own, 1.0)
-            others = query_clicks[cell] - clicks[i]
-            rest = 1.0
-            if others > 0:
-                looked = (query_shown[cell] * before[cell] - shown[i] * there[i]) * looks[i]
-                rest = max(1.0 - share * others / max(looked, others), NOBODY)
-            own *= rest / stay[cell]

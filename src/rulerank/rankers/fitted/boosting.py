@@ -30,7 +30,7 @@ from rulerank._util.loops import compiled, in_blocks, one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.fitted.bins import BinnedRows, Settings, TableCells, lay_out, worst_for_missing
 from rulerank.rankers.fitted.trees import Cells, add_cells, grow_tree, smooth
-from rulerank.rankers.linear.likelihood import QueryLikelihood
+from rulerank.rankers.linear.likelihood import Outcomes, QueryLikelihood
 from rulerank.rankers.linear.newton import minimise
 
 L2 = 10.0  # rows' worth of curvature that a vote is shrunken by
@@ -107,15 +107,8 @@ class TrainingFolds:
 
     def at(self, scores: Array) -> GradedRows:
         """Return the rows at some scores, and intercepts to begin with, infinite where a level says nothing."""
-        n_levels = max(1, int(self.grades.max(initial=0)))
-        intercepts = np.full((self.n_queries, n_levels), np.inf)
-        weights = self.weights if self.weights.size else np.ones(self.grades.size)
-        queries = self.queries
-        for level in range(1, n_levels + 1):
-            n = np.bincount(queries, weights * (self.grades <= level), self.n_queries)
-            passed = np.bincount(queries, weights * (self.grades == level), self.n_queries)
-            both = (passed > 0) & (passed < n)
-            intercepts[both, level - 1] = np.log((n[both] - passed[both]) / passed[both])
+        outcomes = Outcomes.of(self.grades, self.queries, self.weights if self.weights.size else None)
+        intercepts = np.where(outcomes.informative, outcomes.intercepts(), np.inf)
         return GradedRows(scores, self.grades, self.weights, self.bounds, intercepts)
 
     def losses(self, scores: Array) -> Array:

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank._util.loops import in_blocks, one_blas_thread
 from rulerank._util.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
-from rulerank.errors import DataError, TooLargeError
-from rulerank.normalize import ColumnSums, check_present, fill_missing, normalize_by_query
+from rulerank.errors import DataError
+from rulerank.normalize import ColumnSums, check_present, fill_missing
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.likelihood import fit_clicks
@@ -28,8 +28,6 @@ from rulerank.rankers.clicks.positions import PositionEffects, find_positions
 from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, blocks_of, summed
 from rulerank.rankers.linear.newton import minimise
 from rulerank.rankers.rows import Labelled, check_weights, dense_scores
-from rulerank.render.document import Bar, Content, Table
-from rulerank.render.html import html_table
 from rulerank.render.text import plain_table
 from rulerank.rules.additive import AdditiveTables, Contributions
 
@@ -37,7 +35,6 @@ MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
 HEADER = ("feature", "coefficient", "std. error", "z", "p", "effect")
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
-MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
 # attributes that a model file holds as they are
 DIAGNOSTICS = ("loss", "gradient_norm", "n_iter", "n_comparisons", "n_informative")
 LEARNED = ("standard_errors", "scale", "intercepts", *DIAGNOSTICS)
@@ -131,13 +128,9 @@ class QueryIntercepts(WeightedSum):
     missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
     max_iter: maximum number of Newton steps; five or ten are enough unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients do not depend on it.
-    order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
-        model of the paper's footnote, which it found worse.
     document_spread: clicks only: variance, in log-odds, of a document's relevance that no feature explains. It is the
         same at each impression, so that 1,000 impressions of one document count less than one each of 1,000 documents.
         0: impressions are independent.
-    leave_after_click: clicks only: share of users who stop after a click (cascade): 0 nobody, 1 all; None: estimated
-        from documents that changed position.
 
     Attributes
     ----------
@@ -166,14 +159,9 @@ class QueryIntercepts(WeightedSum):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "l2": Number(0, meaning="penalty on the squared coefficients"),
         "max_iter": Steps(1, meaning="maximum number of Newton steps"),
-        "order": Word(("high", "low"), meaning="which level a document is compared with first"),
-        "document_spread": Number(0, meaning="with position: variance of relevance that no feature explains"),
-        "leave_after_click": Number(
-            0, 1, meaning="with position: share of users who stop after a click", none="estimated"
-        ),
+        "document_spread": Number(0, meaning="clicks only: variance of relevance that no feature explains"),
     }
-    former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape"))
-    _takes_sparse: ClassVar[bool] = True
+    former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape", "order", "leave_after_click"))
     _weighs_rows: ClassVar[bool] = True
     # of clicks: a feature whose coefficient is not shrunken, the baseline ranking
     _free_column: int | None = field(default=None, init=False)
@@ -186,9 +174,7 @@ class QueryIntercepts(WeightedSum):
     missing: str = "error"
     max_iter: int = 100
     n_jobs: int | None = None
-    order: str = "high"
     document_spread: float = 1.0
-    leave_after_click: float | None = None
 
     def fit(
         self,
@@ -249,10 +235,7 @@ class QueryIntercepts(WeightedSum):
             return super().on_one_scale(X, queries, how)
         documents = replace(self._clicks[0], docs=None).documents(X, queries)
         _, first = np.unique(documents, return_index=True)
-        out = normalize_by_query(X[first], queries[first], how, self.n_jobs)[documents]
-        codes = [self.feature_names_.index(name) for name in self.categories_]
-        out[:, codes] = X[:, codes]
-        return out
+        return super().on_one_scale(X[first], queries[first], how)[documents]
 
     def _take_clicks(
         self, X: Any, y: Any, position: Any, impressions: Any, propensities: Any
@@ -303,18 +286,16 @@ class QueryIntercepts(WeightedSum):
         self.rater_ids_ = rater_ids
 
     def _learn_clicks(self, data: Labelled, queries: Array, rows: ClickRows, propensities: Any) -> None:
-        _check_size(data.X.shape[1])
-        if self.order == "low":
-            raise DataError('order="low" does not apply to clicks, which have only two outcomes: leave it out')
         self.take_missing(ColumnSums.of(data.X))
         documents = rows.documents(data.X, queries)
-        effects, after = find_positions(rows, queries, documents, propensities, self.leave_after_click)
+        effects = find_positions(rows, documents, propensities)
         l2 = np.full(data.X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
         X = self._present(data.X)
-        seen = weighed(replace(rows, after=after) if effects.leaving else rows, documents, self.document_spread)
-        found = fit_clicks(X, seen, data.queries, effects.effects, l2, self.max_iter)
+        found = fit_clicks(
+            X, weighed(rows, documents, self.document_spread), data.queries, effects.effects, l2, self.max_iter
+        )
         self.position_effects_ = effects
         self.intercepts_, self.query_ids_ = found.intercepts[:, None], data.query_ids
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
@@ -329,20 +310,17 @@ class QueryIntercepts(WeightedSum):
 
     def likelihood_of(self, n_grades: int) -> Callable[[Labelled], QueryLikelihood]:
         """Return what makes the likelihood of a block of rows, without a penalty."""
-        # order="low" is from the highest down, with grades and scores the other way round
-        return partial(_likelihood, self.fill_, self.feature_names_, n_grades, self.order == "low", self.n_jobs)
+        return partial(_likelihood, self.fill_, self.feature_names_, n_grades, self.n_jobs)
 
     def learn_likelihood(self, likelihood: BlockedLikelihood, query_ids: Array) -> None:
         """Learn the coefficients of the largest likelihood."""
-        _check_size(likelihood.scale.size)
         with one_blas_thread():
             found = minimise(likelihood, likelihood.scale.size, self.max_iter)
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * likelihood.factors
         self.scale_ = likelihood.scale
-        self.coef_ = found.x * likelihood.factors * (1.0 if self.order == "high" else -1.0)
+        self.coef_ = found.x * likelihood.factors
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        intercepts = likelihood.intercepts()
-        self.intercepts_ = intercepts if self.order == "high" else -intercepts[:, ::-1]
+        self.intercepts_ = likelihood.intercepts()
         self.query_ids_, self.rater_ids_, self.position_effects_ = query_ids, None, None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_, self.n_iter_ = found.gradient_norm, found.n_iter
@@ -424,13 +402,6 @@ class Coefficients:
     def __repr__(self) -> str:
         return f"{plain_table(HEADER, self._cells())}\n{self.note}"
 
-    def _repr_html_(self) -> str:
-        largest = max((abs(row.effect) for row in self.rows), default=0.0)
-        rows: list[tuple[Content, ...]] = [
-            (*cells[:-1], Bar(row.effect, largest)) for row, cells in zip(self.rows, self._cells(), strict=True)
-        ]
-        return html_table(Table("", HEADER, tuple(rows), note=self.note))
-
     def _cells(self) -> list[list[str]]:
         cells = []
         for row in self.rows:
@@ -458,20 +429,13 @@ def _groups(data: Labelled, rater: Any) -> tuple[Array, Array, Array | None]:
 
 
 def _likelihood(
-    fill: Array | None, names: tuple[str, ...], n_grades: int, turned: bool, n_jobs: int | None, data: Labelled
+    fill: Array | None, names: tuple[str, ...], n_grades: int, n_jobs: int | None, data: Labelled
 ) -> QueryLikelihood:
-    """Return the likelihood of a block of rows; turned: of grades the other way round."""
+    """Return the likelihood of a block of rows."""
     if fill is None:
         check_present(data.X, names)
     X = data.X if fill is None else fill_missing(data.X, fill)
-    grades = n_grades - 1 - data.grades if turned else data.grades
-    return QueryLikelihood(X, grades, data.queries, 0.0, n_jobs, data.weights, n_grades)
-
-
-def _check_size(n_features: int) -> None:
-    if n_features > MAX_FEATURES:
-        need = f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB"
-        raise TooLargeError(f"{need}; keep the {MAX_FEATURES:,} that occur most, or fewer")
+    return QueryLikelihood(X, data.grades, data.queries, 0.0, n_jobs, data.weights, n_grades)
 
 
 def _warn(message: str) -> None:
