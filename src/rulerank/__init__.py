@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # isort: off
     from rulerank.model_file import load as load
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import StratifiedSampler as StratifiedSampler
-    from rulerank.evaluation import evaluate as evaluate, compare as compare
+    from rulerank.evaluation import evaluate as evaluate, compare as compare, estimate_with_llm as estimate_with_llm
     from rulerank.selection.select import make_scorer as make_scorer, select as select
     from rulerank.rankers.foreign import QueryKFold as QueryKFold
     from rulerank.export import export_model as export_model
@@ -71,7 +71,7 @@ __all__, _find = surface(
         "sampling.ssar": ("SSAR",),
         "sampling.strata": ("StratifiedSampler",),
         # evaluation and selection
-        "evaluation": ("evaluate", "compare"),
+        "evaluation": ("evaluate", "compare", "estimate_with_llm"),
         "selection.select": ("select", "make_scorer"),
         "rankers.foreign": ("QueryKFold",),
         # deployment

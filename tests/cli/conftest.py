@@ -52,6 +52,7 @@ def write_files():
     table = Path("train.csv").read_text()
     Path("train.csv").write_text(table.replace("qid,", "query,", 1))
     convert("test.txt", "qrels.txt", target_format="qrels")
+    write_any(replace(data, X=data.X[:, :0], feature_names=(), y=np.minimum(data.y + 1, 2)), "gpt.csv")
     np.savetxt("scores.txt", data.X[:, 0])
     for name, column in (("one", 0), ("two", 2), ("engine", 2)):
         rr.io.write_run(rr.io.run_from_scores(data, data.X[:, column], name), f"{name}.run")

@@ -34,7 +34,7 @@ MISTAKES = [
     ("labels none.db", "none.db: label store not found"),
     ("labels judged.db --import qrels.txt", "--import needs --rater NAME, the rater of the labels"),
     ("labels judged.db -o judged.txt", "LETOR needs features, which labels do not have"),
-    ("labels judged.db --disputes --agreement", "give only one of these options: --disputes, --agreement"),
+    ("labels judged.db --disputes -o a.qrels", "give only one of these options: --agreement or --disputes, -o"),
     ("labels judged.db --combine mean", "--combine applies to an export: add -o FILE"),
     ("labels judged.db --import llm.csv --rater ann --kind llm", "'ann' is a human rater with labels: import"),
     ("labels judged.db -o out.csv --combine vote", "labels can be combined by median, mean, majority, reliability, da"),

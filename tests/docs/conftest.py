@@ -32,6 +32,9 @@ def all_files(tmp_path_factory):
     write_parts(synthetic, folder / "data")
     convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
     convert(str(folder / "qrels.txt"), str(folder / "llm.csv"))
+    llm = replace(synthetic, X=synthetic.X[:, :0], feature_names=(), y=np.minimum(synthetic.y + 1, 2))
+    write_any(llm, folder / "gpt.csv")
+    write_any(replace(llm, y=synthetic.y)[: 12 * 12], folder / "human.csv")  # 12 queries
     (folder / "my_rankers.py").write_text(MY_RANKERS)
     train = rr.read_letor(folder / "train.txt")
     rules = rr.GlobalRules(discretizer="equal_frequency").fit(train)

@@ -47,6 +47,10 @@ def entry_of(block: Block) -> tuple[str, str] | None:
     return next((key for key in NOT_RUN if key[0] == block.page and block.lines[0].startswith(key[1])), None)
 
 
+def names_of(parameter) -> list[str]:
+    return [*parameter.opts, *parameter.secondary_opts]
+
+
 @cache
 def blocks() -> list[Block]:
     return [block for page in FOLLOWED for block in blocks_of(page)]
@@ -73,6 +77,17 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
         fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=100, seed=0))[0]
         rr.io.write_table(fold.test, files / "test.csv")
         rr.FittedRules().fit(fold.train).save(files / "model.rulerank")
+    if page == "docs/llm-labels.md":  # a sample with the grades that a person would fill in
+        sampled = (
+            "--for-comparison",
+            files / "new.run",
+            "--baseline",
+            "bm25",
+            "--own-grades",
+            "-o",
+            files / "graded.csv",
+        )
+        run("sample", *map(str, (files / "pool.csv", *sampled)))
     reader = Reader(run, files, monkeypatch, SMALLER)
     reader.follow(typed()[page])
     n_commands = sum(len(block.commands) for block in typed()[page] if block.kind == "shell")
@@ -102,7 +117,7 @@ def test_commands_and_options_inside_sentences_exist(page):
         if name in ("COMMAND", "--version") or re.fullmatch(r"[A-Z]+|\.\.\.", name):
             continue
         assert name in commands, f"{page.name}: {text}"
-        known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
+        known = {option for parameter in commands[name].params for option in names_of(parameter)} | {"--help"}
         for option in (word for word in words if re.match(r"--?[a-z]", word)):
             assert option.split("=")[0].rstrip(",.") in known, f"{page.name}: {name} has no option {option}: {text}"
 

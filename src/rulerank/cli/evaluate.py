@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 from rulerank.cli import options as cli
 from rulerank.errors import DataError
@@ -15,7 +15,15 @@ def evaluate(
     files: Annotated[list[str], cli.argument("FILE...", "Data, then score files or runs; with --qrels: runs.")],
     measure: cli.Measures = None,
     convention: cli.Convention = "standard",
-    qrels: Annotated[str | None, cli.option("FILE", "Judgements (TREC, or a table); the files are then runs.")] = None,
+    qrels: Annotated[
+        str | None,
+        cli.option(
+            "FILE", "Judgements (TREC, a table, a label store); the files are then runs.", "--qrels", "--labels"
+        ),
+    ] = None,
+    llm_labels: Annotated[
+        str | None, cli.option("FILE", "Labels of an LLM, corrected by the human ones in --labels.", "--llm-labels")
+    ] = None,
     feature: Annotated[
         list[str] | None, cli.option("NAME", "Rank by a column (-NAME: lowest first); repeatable.")
     ] = None,
@@ -37,6 +45,11 @@ def evaluate(
     unless unjudged=skip. In tables from `rulerank features --qrels`, relevant documents that are not among the
     candidates count as missed.
 
+    With --llm-labels, estimates NDCG@10 and differences of rankings with 95 % intervals, from LLM labels of all queries
+    and human labels of some (--labels). People judged all documents of queries sampled at random, or the documents of
+    `rulerank sample --for-comparison`. The first file is then the data, unless it is a run. A label store that holds
+    both kinds of labels needs no --llm-labels.
+
     Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50, RBP(p=0.8), ... and those of ir_measures. More
     settings of --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
     grade) and max_grade (the highest grade of the scale, for ERR).
@@ -48,6 +61,8 @@ def evaluate(
         rulerank evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5 --convention standard:complete=true
         # test whether two features, a run and scores differ
         rulerank evaluate test.csv one.run scores.txt --feature bm25_body --feature pagerank --compare -o table.md
+        # LLM labels of all queries, human labels of some
+        rulerank evaluate test.csv one.run two.run --labels qrels.txt --llm-labels gpt.csv
     """
     from rulerank.cli.output import ending_of, print_json, print_results, results_text
     from rulerank.evaluation import compare_results
@@ -55,6 +70,7 @@ def evaluate(
     from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
     from rulerank.io.files import write_text
+    from rulerank.judging.label_files import is_store
 
     ending = None if out is None else ending_of(out, (".csv", ".md"))
     named = [*files, *([qrels] if qrels else []), *(feature or [])]
@@ -62,6 +78,17 @@ def evaluate(
     if twice:
         raise DataError(f"name each file and feature once: {twice!r} is given twice")
     convention, given = cli.name_and_settings(convention, "--convention", SETTINGS)
+    if llm_labels is not None or (qrels is not None and is_store(qrels)):
+        if compare or per_query or out is not None or given.keys() & {"unjudged", "complete"}:
+            raise DataError(
+                "estimates with LLM labels have intervals of their own: leave out --compare, --per-query, -o, and the "
+                "settings unjudged and complete"
+            )
+        rules = {"convention": convention, **given}
+        estimate(
+            files, feature or [], qrels, llm_labels, measure or ["NDCG@10"], cli.columns(qid, docid), rules, as_json
+        )
+        return
     unjudged = str(given.pop("unjudged")) if "unjudged" in given else None
     complete = bool(given.pop("complete", False)) or compare
     reading = cli.columns(qid, docid, grade) | {"complete": complete, "unjudged": unjudged}
@@ -94,3 +121,45 @@ def evaluate(
         print_results(results, comparison, per_query=per_query)
     else:
         print(f"{out}: {len(results)} rankings")
+
+
+def estimate(
+    files: list[str], features: list[str], human: str | None, llm: str | None, measures: list[str],
+    columns: dict[str, Any], rules: dict[str, Any], as_json: bool,
+) -> None:  # fmt: skip
+    """Estimate measures and differences from LLM labels of all queries and human labels of some."""
+    from dataclasses import replace
+
+    from rulerank.cli.output import print_json
+    from rulerank.evaluation.llm_labels import estimate_with_llm
+    from rulerank.evaluation.measures import split_names
+    from rulerank.io.files import NamedBytes, read_bytes
+    from rulerank.io.formats import HEAD, detect
+    from rulerank.judging.llm_raters import pool_of_llm, read_both
+    from rulerank.judging.pool import read_pool
+
+    if human is None:
+        raise DataError("--llm-labels are corrected by human labels: name their file with --labels")
+    content, source = read_bytes(files[0])
+    only_runs = detect(source, content[:HEAD]) == "run"
+    pool = pool_of_llm(llm or human) if only_runs else read_pool(NamedBytes(content, source), **columns)
+    named = [*files[not only_runs :], *features]
+    if not named:
+        raise DataError(f"expected scores for {source}: name a score file after it, or a column with --feature")
+    both = read_both(pool, human, llm)
+    data = replace(pool.data, y=both.llm, base=None)
+    scores = {name: cli.scores_of(data, name, source) for name in named}
+    asked: list[tuple[str, ...]] = [(named[0], other) for other in named[1:]]
+    if both.probability is None:
+        asked += [(name,) for name in named]
+    found = [
+        estimate_with_llm(
+            data, {name: scores[name] for name in names}, both.human, measure, probability=both.probability, **rules
+        )
+        for measure in split_names(measures)
+        for names in asked
+    ]
+    if as_json:
+        print_json([one.to_dict() for one in found])
+    else:
+        print("\n".join(line for one in found for line in one.lines()))

@@ -30,8 +30,10 @@ def labels(
     kind: Annotated[
         str | None, option("KIND", "Kind of rater: person, llm, clicks, project (older labels) or other.")
     ] = None,
-    disputes: Annotated[bool, flag("List disagreements of raters, the largest first.", "--disputes")] = False,
-    agreement: Annotated[bool, flag("Print the agreement of raters, with intervals.", "--agreement")] = False,
+    agreement: Annotated[
+        bool | None,
+        flag("Print the agreement of raters, with intervals / their disagreements.", "--agreement/--disputes"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Summarise, export or import the labels of a store.
@@ -54,7 +56,7 @@ def labels(
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
 
-    asked = {"--disputes": disputes, "--agreement": agreement, "--import": take, "-o": out}
+    asked = {"--agreement or --disputes": agreement is not None, "--import": take, "-o": out}
     chosen = [name for name, given in asked.items() if given]
     if len(chosen) > 1:
         raise DataError(f"give only one of these options: {', '.join(chosen)}")
@@ -75,10 +77,8 @@ def labels(
             payload = {"rows": done.rows, "format": done.target} | ({} if each else {"combined": how})
             rule = "" if each else f"; several raters: {COMBINATIONS[how]}"
             report(payload, f"{out}: {done}{rule}", as_json=as_json, target=out)
-        elif disputes:
-            print_disputes(kept, as_json=as_json)
-        elif agreement:
-            print_agreement(kept, as_json=as_json)
+        elif agreement is not None:
+            (print_agreement if agreement else print_disputes)(kept, as_json=as_json)
         else:
             print_counts(kept, as_json=as_json)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.baseline import Baseline
+    from rulerank.dataset import Array, Dataset
     from rulerank.recall_base import CountedRows
 
 
@@ -147,6 +149,30 @@ def baseline_of(names: Sequence[str], given: Any, alternative: str = "") -> Base
         file=sys.stderr,
     )
     return suggested
+
+
+def scores_of(data: Dataset, text: str, source: str) -> Array:
+    """Return the scores of documents by a feature, a sum of features, a model, a run, or a file of one score per line.
+
+    source: the file of the documents, for the message.
+    """
+    from rulerank.baseline import find_baseline
+    from rulerank.evaluation.rankings import RANKED
+    from rulerank.io.files import NamedBytes, read_bytes
+    from rulerank.io.formats import HEAD, sniff
+    from rulerank.io.trec import read_scores
+    from rulerank.model_file import is_model_file
+
+    if text not in data.feature_names and Path(text).is_file() and not is_model_file(text):
+        content, name = read_bytes(text)
+        if sniff(content[:HEAD]) not in RANKED:
+            scores = read_scores(NamedBytes(content, name))
+            if scores.size != len(data):
+                raise DataError(
+                    f"{name}: expected {len(data):,} scores, one per document of {source}: got {scores.size:,}"
+                )
+            return scores
+    return find_baseline(data.feature_names, text, data.categories).scores(data)
 
 
 def report_left_out(counting: CountedRows, n_rows: int, what_is_left: str = "left out", *, count_all: str = "") -> None:

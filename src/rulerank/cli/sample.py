@@ -26,6 +26,10 @@ def sample(
     sampler: Annotated[
         str, cli.option("NAME[:SETTING=VALUE,...]", "strata (of the baseline ranking) or ssar.")
     ] = "strata",
+    for_comparison: Annotated[
+        str | None,
+        cli.option("RANKING", "Sample to compare this ranking (feature, model, run, scores) with the baseline."),
+    ] = None,
     out: Annotated[str, cli.option("FILE", "A .csv, .qrels or .txt (LETOR), - for stdout.", "--out", "-o")] = "-",
     qid: cli.Qid = None,
     docid: cli.Docid = None,
@@ -42,6 +46,10 @@ def sample(
     ssar:partitions=5 is SSARP. With -n above 1, a
     chosen document is assumed to have the most common grade so far while the next is chosen; no grade is written.
 
+    --for-comparison chooses one document each of N random queries, among those whose grades decide which of two
+    rankings is better, and writes how likely each was, for `rulerank evaluate --llm-labels`. To add documents, repeat
+    it with a larger N and --labels.
+
     Example:
         # 100 documents to grade in a spreadsheet
         rulerank sample pool.csv --baseline bm25_body -n 100 -o to-judge.csv
@@ -49,6 +57,8 @@ def sample(
         rulerank sample train.txt --baseline f1 --own-grades -n 20 -o labels.csv
         # without a baseline
         rulerank sample train.txt --sampler ssar:partitions=5 -n 5 -o to-judge.qrels
+        # one document per query, to compare two rankings
+        rulerank sample test.csv --for-comparison two.run --baseline bm25_body -n 100 -o to-judge.csv
     """
     from rulerank.cli.output import print_json, print_table, report
     from rulerank.dataset import warn_if_one_sided
@@ -64,6 +74,9 @@ def sample(
         pool, known = with_known_grades(pool, graded)
         cli.report_left_out(counting, n_all)
     before = {} if labels is None else read_labels(pool, labels, strict=True)
+    if for_comparison is not None:
+        to_compare(pool, for_comparison, baseline, sampler, n, before | (known or {}), out, as_json=as_json)
+        return
     chooser = make_sampler(pool, sampler, baseline)
     chosen = choose(pool, chooser, n, labels=before, grades=known)
     warn_if_one_sided([*before.values(), *(grade for grade in chosen.grades.tolist() if grade >= 0)])
@@ -87,6 +100,37 @@ def sample(
     else:
         write_bytes(out, label_bytes(pool, chosen.rows, chosen.grades, label_format(out)))
     report(payload, sentence(chosen, pool, before, out, chooser), as_json=as_json, target=out)
+
+
+def to_compare(
+    pool: Pool, new: str, baseline: str | None, sampler: str, n: int, known: dict[int, int], out: str, *, as_json: bool
+) -> None:
+    """Choose one document each of n random queries; write it with its probability."""
+    import numpy as np
+
+    from rulerank._util.words import counted
+    from rulerank.cli.output import report
+    from rulerank.evaluation.llm_labels import sample_for_comparison
+    from rulerank.io.files import write_bytes
+    from rulerank.judging.label_files import label_bytes, label_format
+
+    if label_format(out) != "csv":
+        raise DataError(f"a sample for a comparison has probabilities, which only csv can hold: got -o {out}")
+    name, given = cli.name_and_settings(sampler, "--sampler", ["seed"])
+    if name != "strata":
+        raise DataError("--for-comparison samples in its own way: leave out --sampler, or set strata:seed=N")
+    start = cli.baseline_of(pool.data.feature_names, baseline)
+    scores = {new: cli.scores_of(pool.data, new, pool.name), start.text: start.scores(pool.data)}
+    rows, chance = sample_for_comparison(scores, pool.data.qid, n, **given)
+    grades = np.array([known.get(row, -1) for row in rows.tolist()])
+    write_bytes(out, label_bytes(pool, rows, grades, "csv", chance[rows]))
+    n_known = int((grades >= 0).sum())
+    payload = {"pool": len(pool), "chosen": len(rows), "labels": n_known, "file": None if out == "-" else out}
+    where, fewer = "" if out == "-" else f"{out}: ", f" ({n:,} asked for: in the others the top 10 is the same)"
+    text = (
+        f"{where}{counted(len(rows), 'document')}, one per query{fewer if len(rows) < n else ''}; {n_known:,} labelled"
+    )
+    report(payload, text, as_json=as_json, target=out)
 
 
 def readable_rows(pool: Pool, chosen: Sample) -> list[list[str]]:

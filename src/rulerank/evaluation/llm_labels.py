@@ -8,6 +8,7 @@ the difference of two rankings, which is linear in the grades: `sample_for_compa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank._util.parameters import is_whole
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.comparison import LEVEL, Interval, interval
@@ -23,6 +25,8 @@ from rulerank.evaluation.measures import Measure
 
 LEAST = 10  # human-judged queries: with fewer, intervals are too narrow whatever the formula
 RELIABLE = 20  # with fewer, they may be
+MOST_MORE = 10  # times the human labels: a difference that needs more is called far from settled
+ODD = 3.5  # standard errors between human-judged queries and the others: rarer than 1 in 1,000 random samples
 TOP = 10  # ranks that SDCG looks at
 SAMPLED_MEASURE = f"SDCG@{TOP}"
 
@@ -39,31 +43,49 @@ class LLMEstimate:
     n_human: int  # human-judged queries, or documents where one was sampled per query
     n_queries: int  # with LLM labels
     as_precise_as: int  # human labels alone would need so many queries, or documents
+    representative: bool = True  # by LLM labels, human-judged queries are like the others
 
     @property
     def verdict(self) -> str:
         """Of the first of two rankings: better, worse or unclear (the interval contains 0)."""
         return "better" if self.estimate.low > 0 else "worse" if self.estimate.high < 0 else "unclear"
 
+    @property
+    def n_more(self) -> int:
+        """Return how many more human labels would exclude 0 if the difference is as estimated; 0: none."""
+        half = (self.estimate.high - self.estimate.low) / 2
+        if self.verdict != "unclear":
+            return 0
+        most = MOST_MORE * self.n_human
+        far = abs(self.estimate.value) * math.sqrt(most / self.n_human) < half
+        return most if far else math.ceil(self.n_human * (half / self.estimate.value) ** 2) - self.n_human + 1
+
     def lines(self) -> list[str]:
         """Return the result in sentences."""
         two, unit = len(self.names) == 2, "documents" if self.measure == SAMPLED_MEASURE else "queries"
         number = "{:+.3f}" if two else "{:.3f}"
-        value, low, high = map(number.format, self.estimate)
-        alone = number.format(self.human.value), number.format(self.human.low), number.format(self.human.high)
-        lines = [
-            f"{' - '.join(self.names)}: {self.measure} {value} [{low}, {high}]",
-            f"LLM labels of {self.n_queries:,} queries alone {number.format(self.llm)}; "
-            + f"human labels of {self.n_human:,} {unit} alone {alone[0]} [{alone[1]}, {alone[2]}]",
-        ]
-        helps = self.as_precise_as > self.n_human
-        lines.append(
-            f"as precise as {self.as_precise_as:,} human-judged {unit} instead of {self.n_human:,}"
-            if helps
-            else "LLM labels do not help here: the interval is not narrower than that of the human labels alone"
+        (value, low, high), alone = (tuple(map(number.format, one)) for one in (self.estimate, self.human))
+        worth = (
+            f"as precise as {self.as_precise_as:,} human {unit} instead of {self.n_human:,}"
+            if self.as_precise_as > self.n_human
+            else "LLM labels do not help here"
         )
+        lines = [
+            f"{' - '.join(self.names)}: {self.measure} {value} [{low}, {high}]; LLM labels alone "
+            + f"{number.format(self.llm)}; {worth}",
+            f"  human labels of {self.n_human:,} {unit} alone {alone[0]} [{alone[1]}, {alone[2]}]; "
+            + f"LLM labels of {self.n_queries:,} queries",
+        ]
+        if two and self.verdict == "unclear":
+            more = f"more than {self.n_more:,}" if self.n_more == MOST_MORE * self.n_human else f"about {self.n_more:,}"
+            lines.append(f"  unclear; {more} more human {unit} would settle it, if the difference is as estimated")
         if self.n_human < RELIABLE:
-            lines.append(f"fewer than {RELIABLE} human-judged {unit}: the interval may be too narrow")
+            lines.append(f"  fewer than {RELIABLE} human {unit}: the interval may be too narrow")
+        if not self.representative:
+            lines.append(
+                "  the human-judged queries differ from the others in the LLM labels: were they sampled at random? "
+                "If not, the estimate is biased"
+            )
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,6 +102,7 @@ def estimate_with_llm(
     *,
     probability: ArrayLike | None = None,
     level: float = LEVEL,
+    **rules: Any,
 ) -> LLMEstimate:
     """Estimate a measure of one ranking, or the difference of two, over the queries that data is a sample of.
 
@@ -91,12 +114,13 @@ def estimate_with_llm(
         none, and the queries were sampled at random; other choices bias the estimate.
     probability : per row, how likely `sample_for_comparison` was to choose it from its query; then one document per
         query has a human grade, and the measure is SDCG@10.
+    rules : convention, ties, relevant_from and max_grade, as in `evaluate`.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=60, seed=0)
     >>> human = np.where(np.isin(data.qid, np.unique(data.qid)[:20]), data.y, -1)   # people judge 20 queries
     >>> llm = rr.Dataset(data.X, np.maximum(data.y, 1), data.qid)                   # a lenient rater judges all
-    >>> found = rr.evaluation.estimate_with_llm(llm, {"title": data.X[:, 1], "body": data.X[:, 0]}, human)
+    >>> found = rr.estimate_with_llm(llm, {"title": data.X[:, 1], "body": data.X[:, 0]}, human)
     >>> found.n_human, found.verdict
     (20, 'unclear')
     """
@@ -128,7 +152,7 @@ def estimate_with_llm(
     def values(grades: Array, some: Array) -> Array:
         """Return the measure of each query, or the difference of the two rankings."""
         first, *second = (
-            evaluate(grades[some], column[rows][some], query[some], measure, any_grades=True).values[0]
+            evaluate(grades[some], column[rows][some], query[some], measure, any_grades=True, **rules).values[0]
             for column in columns
         )
         return first - second[0] if second else first
@@ -139,7 +163,16 @@ def estimate_with_llm(
     alone = interval(y, level=level)
     label = str(Measure.parse(measure) if isinstance(measure, str) else measure)
     precise = n_as_precise(y, estimate, level)
-    return LLMEstimate(label, names, estimate, alone, float(f_all.mean()), y.size, ids.size, precise)
+    alike = _alike(f_all[judged], f_all[~judged])
+    return LLMEstimate(label, names, estimate, alone, float(f_all.mean()), y.size, ids.size, precise, alike)
+
+
+def _alike(some: Array, others: Array) -> bool:
+    """Tell whether the means of two random parts of one set may differ as they do."""
+    if others.size < 2:
+        return True
+    error = np.concatenate([some, others]).std(ddof=1) * math.sqrt(1 / some.size + 1 / others.size)
+    return bool(abs(some.mean() - others.mean()) <= ODD * error)
 
 
 def corrected_mean(y: Array, f: Array, f_all: Array, *, level: float = LEVEL) -> Interval:
@@ -167,6 +200,28 @@ def corrected_mean(y: Array, f: Array, f_all: Array, *, level: float = LEVEL) ->
     return Interval(value, value - half, value + half)
 
 
+def sampled_mean(a: Array, b: Array, f: Array, f_all: Array, *, level: float = LEVEL) -> Interval:
+    """Return the mean of a sum over the documents of a query, of which one per query was sampled.
+
+    a, b: by human and by LLM grades, the sampled term over its probability. f: the LLM's sum, of the sampled queries
+    and of all. The intercept of a regression of a on b - f, the error of sampling, and on f - mean f_all.
+
+    >>> a, b = np.array([0.2, 0.5, 0.3, 0.8, 0.1]), np.array([0.3, 0.6, 0.3, 0.7, 0.3])
+    >>> f = np.array([0.2, 0.4, 0.3, 0.6, 0.2])
+    >>> round(sampled_mean(a, b, f, np.append(f, 0.7)).value, 3)
+    0.459
+    """
+    from scipy.special import stdtrit  # slow to load
+
+    z = np.stack([np.ones(a.size), b - f, f - f_all.mean()], axis=1)
+    inverse = np.linalg.pinv(z.T @ z)
+    slopes = inverse @ z.T @ a
+    variance = float(((a - z @ slopes) ** 2).sum()) / (a.size - 3) * inverse[0, 0]
+    variance += slopes[2] ** 2 * f_all.var(ddof=1) / f_all.size
+    half = float(stdtrit(a.size - 3, 0.5 + level / 2)) * variance**0.5
+    return Interval(float(slopes[0]), float(slopes[0] - half), float(slopes[0] + half))
+
+
 def sample_for_comparison(
     scores: Mapping[str, ArrayLike], qid: ArrayLike, n: int, *, seed: int = 0
 ) -> tuple[Array, Array]:
@@ -174,6 +229,7 @@ def sample_for_comparison(
 
     A document is chosen in proportion to how much its grade can change the difference of SDCG@10. Queries with the same
     top 10 need no label and are not chosen. probabilities: one per row of the data, 0 where a grade cannot matter.
+    With the same seed, a larger n adds documents to those of a smaller one.
 
     >>> scores = {"new": np.tile([3, 2, 1], 10), "old": np.tile([1, 2, 3], 10)}
     >>> rows, chance = sample_for_comparison(scores, np.repeat(np.arange(10), 3), 4)
@@ -184,18 +240,22 @@ def sample_for_comparison(
     if len(names) != 2:
         raise DataError(f"expected two rankings to compare, by name: got {len(names)}")
     query, ids = query_index(np.asarray(qid))
-    weight = np.abs(_weights(columns, query))
-    total = np.bincount(query, weight, minlength=ids.size)
-    changed = np.flatnonzero(total > 0)
+    chance = _chances(sdcg_weights(columns, query), query)
+    changed = np.unique(query[chance > 0])
     if changed.size < LEAST:
         raise DataError(
             f"the top {TOP} of {' and '.join(names)} differs in {changed.size} of {ids.size:,} queries: comparing them "
             f"needs at least {LEAST}"
         )
-    chance = np.divide(weight, total[query], out=np.zeros(weight.size), where=total[query] > 0)
+    if not is_whole(n, 1):
+        raise DataError(f"n must be a whole number from 1: got {n!r}")
     random = np.random.default_rng(seed)
-    chosen = np.sort(random.permutation(changed)[:n])
-    rows = [random.choice(own, p=chance[own]) for own in (np.flatnonzero(query == number) for number in chosen)]
+    chosen, at = np.sort(random.permutation(changed)[:n]), random.random(ids.size)
+    order = np.argsort(query, kind="stable")
+    by_query = np.split(order, np.flatnonzero(np.diff(query[order])) + 1)
+    sums = (np.cumsum(chance[by_query[number]]) for number in chosen)
+    places = [np.searchsorted(sum, at[number] * sum[-1], "right") for number, sum in zip(chosen, sums, strict=True)]
+    rows = [by_query[number][place] for number, place in zip(chosen, places, strict=True)]
     return np.array(rows, dtype=np.int64), chance
 
 
@@ -204,27 +264,22 @@ def _from_documents(
     level: float,
 ) -> LLMEstimate:  # fmt: skip
     """Estimate the difference of SDCG@10 from one document per query, whose probability is known."""
-    from scipy.special import stdtrit  # slow to load
-
-    weight = _weights(columns, query) / max(1, int(max(llm.max(), people.max())))
+    weight = sdcg_weights(columns, query) / max(1, int(max(llm.max(), people.max())))
     changed = np.bincount(query, np.abs(weight), minlength=n_queries) > 0
     rows = np.flatnonzero(people != UNLABELLED)
     if np.unique(query[rows]).size < rows.size:
         raise DataError("some queries have several human grades: the estimate needs one sampled document per query")
-    if not (chance[rows] > 0).all():
-        raise DataError("some human grades are of documents that the sample could not choose for these two rankings")
     _check_enough(rows.size, "documents with human grades")
+    if not np.allclose(chance[rows], _chances(weight, query)[rows], rtol=1e-3):
+        raise DataError(
+            f"the human-judged documents were sampled to compare other rankings than {' and '.join(names)}, or other "
+            "documents than those that the LLM graded"
+        )
     f_all = np.bincount(query, weight * llm, minlength=n_queries)[changed]
     of_query = np.bincount(query, weight * llm, minlength=n_queries)[query[rows]]
     a, b = (weight[rows] * grades[rows] / chance[rows] for grades in (people, llm))
-    z = np.stack([np.ones(rows.size), b - of_query, of_query - f_all.mean()], axis=1)
-    inverse = np.linalg.pinv(z.T @ z)
-    slopes = inverse @ z.T @ a
-    variance = float(((a - z @ slopes) ** 2).sum()) / (rows.size - 3) * inverse[0, 0]
-    variance += slopes[2] ** 2 * f_all.var(ddof=1) / f_all.size
-    half = float(stdtrit(rows.size - 3, 0.5 + level / 2)) * variance**0.5
     share = changed.mean()  # the others have the same top 10: their difference is 0
-    estimate = Interval(*(float(share * value) for value in (slopes[0], slopes[0] - half, slopes[0] + half)))
+    estimate = Interval(*(float(share * value) for value in sampled_mean(a, b, of_query, f_all, level=level)))
     alone = Interval(*(float(share * value) for value in interval(a, level=level)))
     precise = n_as_precise(share * a, estimate, level)
     return LLMEstimate(
@@ -247,7 +302,14 @@ def n_as_precise(y: Array, found: Interval, level: float) -> int:
     return int(n[np.argmin(wide)]) if not wide.all() else int(n[-1])
 
 
-def _weights(columns: Array, query: Array) -> Array:
+def _chances(weight: Array, query: Array) -> Array:
+    """Return how likely each document is chosen from its query; 0 in queries where no grade matters."""
+    size = np.abs(weight)
+    total = np.bincount(query, size)[query]
+    return np.divide(size, total, out=np.zeros(size.size), where=total > 0)
+
+
+def sdcg_weights(columns: Array, query: Array) -> Array:
     """Return what one grade of each document adds to the difference of SDCG@10 of two rankings, before the scale."""
     discount = np.zeros(max(query.size, TOP))
     discount[:TOP] = 1 / np.log2(np.arange(TOP) + 2)

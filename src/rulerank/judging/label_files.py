@@ -5,31 +5,35 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import ids, require_docids
-from rulerank.io.files import NamedBytes, read_bytes
+from rulerank.io.files import NamedBytes, Origin, read_bytes
 from rulerank.io.formats import HEAD, detect, read_data_file, write_any
 from rulerank.io.frames import TABLE_FORMATS, read_frame
 from rulerank.io.trec import Qrels, write_qrels
 from rulerank.judging.grades import Counting, median_grade
 from rulerank.judging.guidelines import HIGHEST
-from rulerank.judging.labels import KINDS, PERSON
+from rulerank.judging.labels import KINDS, PERSON, Pair
 from rulerank.judging.pool import Pool
 from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counted_rows, usual_unjudged
 
 COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "letor": ".txt"}  # and their endings
 SQLITE = b"SQLite format 3\0"  # first bytes of a label store
+PROBABILITY = "probability"  # column of `rulerank sample --for-comparison`
+SAMPLED = "sampled with probability "  # page of such a label in a store
 HOW_TO_COUNT = "--raters {} uses them, with separate intercepts"
 
 
@@ -57,6 +61,7 @@ class EachLabel(NamedTuple):
 
     labels: list[Given]
     kinds: dict[str, str]  # of raters, if the table has them
+    chances: Mapping[Pair, float] = MappingProxyType({})  # of documents sampled to compare two rankings
 
 
 def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
@@ -77,14 +82,14 @@ def read_given(pool: Pool, source: str, *, strict: bool, raters: Collection[str]
     """
     if Path(source).is_file() and not Path(source).stat().st_size and not raters:
         return GivenLabels({}, {})  # an empty sample
-    each, name = (_of_store(source), source) if is_store(source) else _of_file(source)
-    _check_scale(each.labels, pool, name)
+    each, name = each_label(source)
+    check_scale(each.labels, pool, name)
     kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
     _check_non_human(raters, {rater for *_, rater in each.labels}, each.kinds, name)
     apart = kinds.keys() | set(raters)
-    people = _by_row(pool, (one for one in each.labels if one[3] not in apart), name, strict=strict)
+    people = grades_by_row(pool, (one for one in each.labels if one[3] not in apart), name, strict=strict)
     others = {
-        rater: _by_row(pool, (one for one in each.labels if one[3] == rater), name, strict=strict)
+        rater: grades_by_row(pool, (one for one in each.labels if one[3] == rater), name, strict=strict)
         for rater in dict.fromkeys(raters)
     }
     n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in raters}, name, let_in)
@@ -92,7 +97,10 @@ def read_given(pool: Pool, source: str, *, strict: bool, raters: Collection[str]
     return GivenLabels(people, {rater: grades for rater, grades in others.items() if grades}, n_left_out, named)
 
 
-def _of_file(source: str) -> tuple[EachLabel, str]:
+def each_label(source: str) -> tuple[EachLabel, str]:
+    """Return the labels of a store or a file, and its name."""
+    if is_store(source):
+        return _of_store(source), source
     content, name = read_bytes(source)
     return read_each(content, name), name
 
@@ -107,7 +115,14 @@ def _of_store(source: str) -> EachLabel:
         labels, counting = store.labels(), Counting.now(store)
     given: list[Given] = [(*pair, grade, "") for pair, grade in counting.grades(labels).items()]
     given += [(one.query, one.doc, one.grade, one.rater) for one in labels if one.rater in counting.other_raters]
-    return EachLabel(given, dict(counting.other_raters))
+    pages = [((one.query, one.doc), one.page) for one in labels if one.rater not in counting.other_raters]
+    return EachLabel(given, dict(counting.other_raters), _chances(pages))
+
+
+def _chances(pages: Iterable[tuple[Pair, str | None]]) -> dict[Pair, float]:
+    """Return how likely documents were sampled, from the pages of their labels."""
+    found = ((pair, (page or "").removeprefix(SAMPLED)) for pair, page in pages if (page or "").startswith(SAMPLED))
+    return {pair: float(text) for pair, text in found}
 
 
 def labels_to_learn_from(pool: Pool, source: str, raters: Collection[str] = ()) -> GivenLabels:
@@ -151,8 +166,14 @@ def read_each(content: bytes, name: str, format: str | None = None, rater: str =
         raise ReadError(name, None, "expected labels with document ids: got none")
     docs = [] if data.docid is None else data.docid.tolist()
     grades = [None if grade == UNLABELLED else grade for grade in data.y.tolist()]
-    if format in TABLE_FORMATS and b"rater" in content:
-        frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
+    chances: dict[Pair, float] = {}
+    if format in TABLE_FORMATS and (b"rater" in content or PROBABILITY.encode() in content):
+        frame, mistake = read_frame(NamedBytes(content, name), text=(*COLUMNS, PROBABILITY), format=format)
+        pairs = [*zip(data.qid.tolist(), docs, strict=True)]
+        if "page" in frame.columns:
+            chances = _chances(zip(pairs, frame["page"].to_list(), strict=True))
+        if PROBABILITY in frame.columns:
+            chances |= {pair: _chance(frame, row, mistake) for row, pair in enumerate(pairs)}
         if "rater" in frame.columns:
             raters = ids(frame["rater"], mistake).tolist()
             kinds: dict[str, str] = {}
@@ -162,12 +183,23 @@ def read_each(content: bytes, name: str, format: str | None = None, rater: str =
                 if kinds.setdefault(raters[row], kind) != kind:
                     before = kinds[raters[row]]
                     raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {before} before: use one kind")
-            return EachLabel([*zip(data.qid.tolist(), docs, grades, raters, strict=True)], kinds)
+            return EachLabel([*zip(data.qid.tolist(), docs, grades, raters, strict=True)], kinds, chances)
     triples = zip(data.qid.tolist(), docs, grades, strict=True)
-    return EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade is not None], {})
+    return EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade is not None], {}, chances)
 
 
-def _check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
+def _chance(frame: pl.DataFrame, row: int, mistake: Origin) -> float:
+    text = frame[PROBABILITY][row]
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        value = 0.0
+    if not 0 < value <= 1:
+        raise mistake(row, f"expected a {PROBABILITY} above 0 and at most 1, as the sample has it: got {text!r:.60}")
+    return value
+
+
+def check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
     """Refuse a grade that is far outside the scale of the others: rare, above 9 and more than twice the next."""
     counts = Counter(grade for _, _, grade, _ in labels if grade is not None)
     highest = max(counts, default=0)
@@ -182,7 +214,7 @@ def _check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
         )
 
 
-def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> dict[int, int]:
+def grades_by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> dict[int, int]:
     found: dict[int, list[int]] = {}
     for query, doc, grade, _ in given:
         row = pool.find(query, doc)
@@ -235,10 +267,11 @@ def label_format(target: str) -> str:
     return next((name for name, ending in FORMATS.items() if target.endswith(ending)), "csv")
 
 
-def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
+def label_bytes(pool: Pool, rows: Array, grades: Array, format: str, chances: Array | None = None) -> bytes:
     """Return documents and their grades as a file; -1: not judged yet.
 
     If such documents have no ids, csv gets a column `comment` with their display names.
+    chances: how likely each document was sampled, for a column `probability` of csv.
     """
     chosen = replace(pool.data[rows], y=grades, base=None)
     to_judge = bool((chosen.y == UNLABELLED).any())
@@ -247,7 +280,9 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
     if format != "letor":
         names = np.array([pool.names[row] for row in rows], dtype=object)
         nameless = format == "csv" and to_judge and (names != chosen.docid).any()
-        bare: dict[str, Any] = {"X": np.empty((len(rows), 0)), "feature_names": (), "categories": {}, "texts": {}}
+        columns = np.empty((len(rows), 0)) if chances is None else chances[:, None]
+        names_of = () if chances is None else (PROBABILITY,)
+        bare: dict[str, Any] = {"X": columns, "feature_names": names_of, "categories": {}, "texts": {}}
         chosen = replace(chosen, **bare, comment=names if nameless else None)
     out = io.BytesIO()
     if len(rows) or format == "csv":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,9 +81,15 @@ class LabelStore(Database):
         """
         return self._give(LABELS, _graded(query, doc, grade, rater, page), judgement, once=once)
 
-    def add_all(self, judged: Iterable[Judged], *, page: str | None = None) -> list[Label]:
-        """Store many grades, given as (query, doc, grade, rater): all, or none if one is invalid."""
-        rows = [_graded(query, doc, grade, rater, page) for query, doc, grade, rater in judged]
+    def add_all(
+        self, judged: Iterable[Judged], *, page: str | None = None, pages: Mapping[Pair, str] | None = None
+    ) -> list[Label]:
+        """Store many grades, given as (query, doc, grade, rater): all, or none if one is invalid.
+
+        pages: of some documents, instead of `page`.
+        """
+        own = pages or {}
+        rows = [_graded(query, doc, grade, rater, own.get((query, doc), page)) for query, doc, grade, rater in judged]
         times = Counter((row["query"], row["doc"], row["rater"]) for row in rows)
         if len(times) < len(rows):
             (query, doc, rater), _ = times.most_common(1)[0]

@@ -20,7 +20,7 @@ from rulerank.io.files import format_suffix, read_bytes
 from rulerank.io.formats import FORMATS, Conversion, write_any
 from rulerank.io.frames import TABLE_FORMATS, write_frame
 from rulerank.judging.grades import Counting
-from rulerank.judging.label_files import COLUMNS, read_each
+from rulerank.judging.label_files import COLUMNS, SAMPLED, read_each
 from rulerank.judging.labels import PERSON, Decision, Label, Order, RaterKind, Setting, check_combination, check_kind
 from rulerank.judging.pool import Pool
 
@@ -117,7 +117,8 @@ def import_labels(
     missing = object()
     _set_kinds(store, {who: what for who, what in kinds.items() if what != store.other_raters().get(who, PERSON)})
     new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
-    added = store.add_all(new, page="import")
+    sampled = {pair: f"{SAMPLED}{chance!r}" for pair, chance in each.chances.items()}  # `evaluate` needs to know
+    added = store.add_all(new, page="import", pages=sampled)
     _warn_unused(store, [who for *_, who in given])
     return len(added)
 
