@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from papers.baselines.staged_linear import StagedLinearRanker
-from rulerank._util.parameters import Checked, Parameter, Steps
+from rulerank._util.parameters import Checked, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.evaluation import Measure, evaluate
 
@@ -56,7 +56,7 @@ class AdaRank(StagedLinearRanker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "measure": Checked(Measure.of, "a measure such as MAP or NDCG@10", meaning="what to raise"),
-        "n_rounds": Steps(1, meaning="features taken at most"),
+        "n_rounds": Whole(1, meaning="features taken at most"),
     }
     _by_step: ClassVar[tuple[str, ...]] = ("picked_", "values_")
     _stages: ClassVar[str] = "n_rounds"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from papers.baselines.base import Baseline, canonical_order
 from papers.baselines.stumps import MAX_THRESHOLDS, Columns, Stump, StumpSum, cut_columns
 from rulerank._util.loops import progress
-from rulerank._util.parameters import Parameter, Steps, is_whole
+from rulerank._util.parameters import Parameter, Whole, is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
@@ -93,8 +93,8 @@ class BoostedStumps(Baseline):
     """Base of rankers that add up stumps; a subclass says by `_picker` which one comes next."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_rounds": Steps(1, meaning="stumps at most"),
-        "n_thresholds": Steps(1, MAX_THRESHOLDS, meaning="thresholds tried for each feature"),
+        "n_rounds": Whole(1, meaning="stumps at most"),
+        "n_thresholds": Whole(1, MAX_THRESHOLDS, meaning="thresholds tried for each feature"),
     }
 
     n_rounds: int

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library
-from rulerank._util.parameters import Number, Parameter, Steps, Whole
+from rulerank._util.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 
 
@@ -41,10 +41,10 @@ class YetiRank(LibraryRanker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_trees": Steps(1, meaning="trees at most"),
+        "n_trees": Whole(1, meaning="trees at most"),
         "depth": Whole(1, 16, meaning="splits from the root to a leaf"),
         "learning_rate": Number(1e-6, 1, meaning="share of each tree that counts"),
-        "patience": Steps(1, meaning="trees that may fail to help on vali before growing stops"),
+        "patience": Whole(1, meaning="trees that may fail to help on vali before growing stops"),
         "seed": Whole(0, meaning="of the random permutations that the loss is made of"),
     }
 

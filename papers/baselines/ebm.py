@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library
-from rulerank._util.parameters import Parameter, Steps, Whole
+from rulerank._util.parameters import Parameter, Whole
 from rulerank.dataset import Array
 
 
@@ -40,7 +40,7 @@ class EBM(LibraryRanker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_pairs": Steps(0, meaning="pairs of features at most"),
+        "max_pairs": Whole(0, meaning="pairs of features at most"),
         "n_bags": Whole(1, 100, meaning="how many models are averaged"),
         "seed": Whole(0, meaning="random seed of the split"),
     }

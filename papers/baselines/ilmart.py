@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from papers.baselines.library_ranker import LibraryRanker, Rows, library, predicted
-from rulerank._util.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 
 Pair = tuple[int, int]
@@ -54,12 +54,12 @@ class ILMARTLike(LibraryRanker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_trees": Steps(1, meaning="trees at most, in each step"),
-        "n_leaves": Steps(2, 131_072, meaning="leaves of a tree at most"),
+        "n_trees": Whole(1, meaning="trees at most, in each step"),
+        "n_leaves": Whole(2, 131_072, meaning="leaves of a tree at most"),
         "learning_rate": Number(1e-6, 1, meaning="share of each tree that counts"),
-        "min_docs": Steps(1, meaning="documents in a leaf at least"),
-        "max_pairs": Steps(0, meaning="pairs of features at most"),
-        "patience": Steps(1, meaning="trees that may fail to help on vali before growing stops"),
+        "min_docs": Whole(1, meaning="documents in a leaf at least"),
+        "max_pairs": Whole(0, meaning="pairs of features at most"),
+        "patience": Whole(1, meaning="trees that may fail to help on vali before growing stops"),
     }
 
     pairs_: list[Pair]

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from papers.baselines.base import informative_queries
 from papers.baselines.library_ranker import LibraryRanker, Rows, library, predicted
-from rulerank._util.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.rankers.rows import NOTHING
@@ -51,13 +51,13 @@ class LambdaMART(LibraryRanker):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_trees": Steps(1, meaning="trees at most"),
-        "n_leaves": Steps(2, MOST_LEAVES, meaning="leaves of a tree at most"),
+        "n_trees": Whole(1, meaning="trees at most"),
+        "n_leaves": Whole(2, MOST_LEAVES, meaning="leaves of a tree at most"),
         "learning_rate": Number(
             1e-6, 1, "the share of each tree that counts", meaning="share of each tree that counts"
         ),
-        "min_docs": Steps(1, meaning="documents in a leaf at least"),
-        "patience": Steps(1, meaning="trees that may fail to help on vali before growing stops"),
+        "min_docs": Whole(1, meaning="documents in a leaf at least"),
+        "patience": Whole(1, meaning="trees that may fail to help on vali before growing stops"),
     }
 
     booster_: Any

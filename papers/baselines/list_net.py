@@ -10,7 +10,7 @@ import numpy as np
 
 from papers.baselines.linear_kernels import cross_entropies
 from papers.baselines.staged_linear import StagedLinearRanker
-from rulerank._util.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.rankers.linear.likelihood import CentredRows
 
@@ -51,7 +51,7 @@ class ListNet(StagedLinearRanker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "learning_rate": Number(1e-9, 1e9, "the length of a step", meaning="length of a step"),
-        "n_epochs": Steps(1, meaning="steps"),
+        "n_epochs": Whole(1, meaning="steps"),
     }
     _by_step: ClassVar[tuple[str, ...]] = ("losses_",)
     _stages: ClassVar[str] = "n_epochs"

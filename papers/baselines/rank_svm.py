@@ -13,7 +13,7 @@ from papers.baselines.base import LinearRanker, informative_queries
 from papers.baselines.cutting_plane import Risk, minimise_risk
 from papers.baselines.linear_kernels import pair_hinges
 from rulerank._util.loops import in_blocks
-from rulerank._util.parameters import Number, Parameter, Steps
+from rulerank._util.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.rankers.rows import NOTHING
 
@@ -30,7 +30,7 @@ class MarginRanker(LinearRanker):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "C": Number(1e-12, 1e12, "what the loss counts against small weights", meaning="weight of the loss"),
         "eps": Number(1e-8, 1, "a share of the objective", meaning="share of the objective to stop at"),
-        "max_iter": Steps(1, meaning="rounds of the search at most"),
+        "max_iter": Whole(1, meaning="rounds of the search at most"),
     }
 
     _loss: ClassVar[Callable[..., None]]

@@ -20,10 +20,10 @@ NO_LIST = (
 NO_ANSWER = "response 1: this is an error of the engine"
 
 MISTAKES = {
-    "": "f.json: the file is empty: expected answers of a search engine as JSON",
+    "": "f.json: the file is empty: expected responses of a search engine as JSON",
     '{"hits": ': "f.json:1: expected JSON: Expecting value",
     '{"a":\n[1,}': "f.json:2: expected JSON: ",
-    '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one answer per line: ",
+    '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one response per line: ",
     "[1]": "f.json: response 1: expected a response of OpenSearch or Elasticsearch ('hits') or Solr",
     '{"error": {"reason": "unknown query [sltr]"}}': f"f.json: {NO_ANSWER}: unknown query [sltr]",
     '{"responseHeader": {}, "error": {"msg": "undefined field"}}': f"f.json: {NO_ANSWER}: undefined field",
@@ -54,14 +54,8 @@ OF_DOCS = {
     "expected the document's id in 'id': got None; its fields are sku, [features]": {"sku": 1, "[features]": ""},
     "'a' has no '[features]' such as 'a=0.5,b=2.0'; ask for it with fl=id,score,[features]": {"id": "a"},
     "'a' has no '[features]' such as 'a=0.5,b=2.0'; ask for it": {"id": "a", "[features]": [1]},
-    "expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got 'a=0.5,b'": {
-        "id": "a",
-        "[features]": "a=0.5,b",
-    },
-    "expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got 'a=0.5,a=1'": {
-        "id": "a",
-        "[features]": "a=0.5,a=1",
-    },
+    "expected features as 'a=0.5,b=2.0', each once, got 'a=0.5,b'": {"id": "a", "[features]": "a=0.5,b"},
+    "expected features as 'a=0.5,b=2.0', each once, got 'a=0.5,a=1'": {"id": "a", "[features]": "a=0.5,a=1"},
     "expected a finite number that fits float32 as 'a', got inf": {"id": "a", "[features]": "a=Infinity"},
 }
 MISTAKES |= {
@@ -84,22 +78,15 @@ def test_a_place_is_the_line_or_the_number_of_the_answer(write):
     with pytest.raises(ReadError, match=r"^f\.jsonl:2: response 2: document 1: 'a' has no features"):
         read_logs(write("f.jsonl", lines))
     with pytest.raises(ReadError, match=r"^f\.json: response 2: document 1: 'a' has no features"):
-        read_logs(write("f.json", [TENTS, wrong]), ids=["a", "b"])
+        read_logs(write("f.json", f"[{lines.replace(chr(10), ',')}]"))
 
 
 def test_an_answer_without_a_query_is_refused(write):
-    message = r"no query id for this response: wrap it as {\"query_id\": \.\.\., \"response\": \.\.\.}, or pass ids="
+    message = r"no query id for this response: wrap it as {\"query_id\": \.\.\., \"response\": \.\.\.}$"
     with pytest.raises(ReadError, match=message):
         read_logs(write("f.json", [TENTS, TENTS]))
     with pytest.raises(ReadError, match="no query id for this response"):
         read_logs(io.StringIO(json.dumps(TENTS)))
-
-
-def test_ids_must_be_as_many_as_the_answers(write):
-    with pytest.raises(DataError, match=r"^ids must hold one query id per answer: 1 answer, 2 ids$"):
-        read_logs(write("f.json", TENTS), ids=["a", "b"])
-    with pytest.raises(DataError, match=r"^ids must hold one query id per answer: 1 answer, text$"):
-        read_logs(write("f.json", TENTS), ids="a")
 
 
 def test_a_file_of_ids_has_one_a_line(write):
@@ -108,17 +95,13 @@ def test_a_file_of_ids_has_one_a_line(write):
         read_ids(write("ids.txt", "q1\n\nq2\n"))
 
 
-def test_a_query_is_answered_once_and_has_a_document_once(write):
+def test_a_query_has_a_document_once(write):
     twice = elastic(hit("a", 2, ("x", 1)), hit("a", 1, ("x", 1)))
     message = r"^q\.json, document 2 of response 1: document 'a' of query 'q' appears twice, first in q\.json"
     with pytest.raises(DataError, match=message):
         read_logs(write("q.json", twice))
-    both = [{"query_id": "q", "response": elastic(hit(name, 2, ("x", 1)))} for name in "ab"]
-    message = r"^f\.json, document 1 of response 2: rank 1 of query 'q' appears twice, first in f\.json, document 1 of"
-    with pytest.raises(DataError, match=message):
-        read_logs(write("f.json", both))
 
 
 def test_answers_without_documents_are_refused(write):
-    with pytest.raises(DataError, match=r"^the 1 answer hold no document$"):
+    with pytest.raises(DataError, match=r"^no document in 1 response$"):
         read_logs(write("q.json", elastic()))

@@ -1,7 +1,7 @@
 """Text features the slow way: lists of words, counted by hand."""
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations
 
 
 def idf_of(docs, word):
@@ -31,10 +31,6 @@ def covered(docs, query, field):
     return sum(idf_of(docs, word) for word in distinct if word in field) / total
 
 
-def terms(query, field):
-    return sum(word in field for word in set(query)) / len(set(query))
-
-
 def cosine(docs, query, field):
     def vector(words):
         return {word: (1 + math.log(words.count(word))) * idf_of(docs, word) for word in dict.fromkeys(words)}
@@ -51,22 +47,6 @@ def run(query, items):
         if any(query[begin:end] == item[i : i + end - begin] for item in items for i in range(len(item))):
             longest = max(longest, end - begin)
     return longest
-
-
-def pairs(query, items):
-    neighbours = [(item[i], item[i + 1]) for item in items for i in range(len(item) - 1)]
-    return sum(pair in neighbours for pair in pairwise(query)) / (len(query) - 1)
-
-
-def close(query, field):
-    """Number of the query's words in the field by the size of the smallest window that holds them all."""
-    found = {word for word in query if word in field}
-    windows = combinations(range(len(field) + 1), 2)
-    return len(found) / min(end - begin for begin, end in windows if found <= {*field[begin:end]})
-
-
-def first(query, field):
-    return 1 + min(place for place, word in enumerate(field) if word in query)
 
 
 def grams(query, text):

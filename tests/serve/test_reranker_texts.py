@@ -245,12 +245,6 @@ def test_a_score_that_depends_on_the_list_is_explained_in_it(shop, features, que
         reranker.explain(query, "nope", docs=few)
 
 
-def test_ranks_among_candidates_make_the_list_matter(shop):
-    features = rr.TextFeatures(features=["bm25(all)", "rank(price)"]).fit(shop.documents)
-    ranker = rr.GlobalRules().fit(shop.graded(features.dataset(shop.queries, top=20)))
-    assert rr.Reranker(ranker, features).list_matters
-
-
 def test_what_cannot_be_found_is_not_explained(reranker, ranker, query):
     with pytest.raises(DataError, match=r"docs must be all ids or all dicts of fields: number 1 is a dict"):
         reranker.explain(query, "p0001", {"title": "a"})

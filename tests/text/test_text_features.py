@@ -164,11 +164,9 @@ def test_a_new_category_of_a_given_document_is_a_new_name_and_not_missing():
     assert made.for_query("milk").categories == {"brand": ("lg", "sony")}
 
 
-def test_ranks_within_the_query_share_ties():
-    data = rr.TextFeatures(features=["votes", "rank(votes)", "log(votes)"]).fit(FILMS).for_query("x", ["1", "2", "3"])
-    assert data.X[:, 1].tolist() == [1, 2, 3]
-    assert data.X[2, 2] == 0
-    assert data.X[0, 2] == pytest.approx(math.log(17001))
+def test_logarithms_of_numbers():
+    data = rr.TextFeatures(features=["votes", "log(votes)"]).fit(FILMS).for_query("x", ["1", "2", "3"])
+    assert data.X[[0, 2], 1].tolist() == pytest.approx([math.log(17001), 0])
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from rulerank.errors import DataError, OutdatedModelError
 Array = NDArray[Any]
 SHOWN = 60  # characters of a wrong value in a message
 FINITE = sys.float_info.max
+MOST = 10**9  # of rounds, trees, ...: work beyond never ends
 
 
 def unmasked(X: Any) -> Any:
@@ -63,7 +64,7 @@ def is_number(value: object, low: float, high: float) -> bool:
 
 
 def check_number(name: str, value: object, low: float, high: float, what: str) -> None:
-    """Raise an error unless a parameter is a number from low to high; `what` says what it stands for.
+    """Raise an error unless a parameter is a number from low to high; `what` describes it.
 
     >>> check_number("min_support", 0.1, 0, 1, "a share of the rows")
     """
@@ -73,11 +74,10 @@ def check_number(name: str, value: object, low: float, high: float, what: str) -
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(ABC):
-    """What one parameter may be, and what it stands for in a few words."""
+    """The values that one parameter may have, and its meaning in a few words."""
 
     meaning: str = ""
-    none: str | None = None  # what None stands for, where it is allowed
-    of_machine: bool = False  # says what the machine may spend, not what is learned
+    none: str | None = None  # what None means, where it is allowed
 
     @property
     @abstractmethod
@@ -112,7 +112,7 @@ class Parameter(ABC):
 
 @dataclass(frozen=True)
 class Whole(Parameter):
-    """A whole number; True and False are none.
+    """A whole number; True and False are not.
 
     >>> Whole(1).check("max_size", 0)
     Traceback (most recent call last):
@@ -120,45 +120,24 @@ class Whole(Parameter):
     """
 
     low: int
-    high: int | None = None
+    high: int = MOST
 
     @property
     def takes(self) -> str:
-        if self.high is None:
+        if self.high == MOST:
             return f"a whole number from {self.low}"
         return f"a whole number between {self.low} and {self.high:,}"
 
     def _check(self, name: str, value: Any) -> None:
+        if self.high == MOST and is_whole(value, MOST):
+            raise DataError(f"{name} must be at most {MOST:,}: got {shown(value)}")
         if not is_whole(value, self.low, self.high):
             raise self._refuse(name, value)
 
 
 @dataclass(frozen=True)
-class Steps(Parameter):
-    """How often something is done, or how many of something there are: beyond the most, no end is in sight.
-
-    >>> Steps(1).check("n_rounds", 10**30)
-    Traceback (most recent call last):
-    rulerank.errors.DataError: n_rounds must be a whole number from 1 to 1,000,000,000: got 1000000000000...
-    """
-
-    low: int
-    most: int = 10**9
-
-    @property
-    def takes(self) -> str:
-        return f"a whole number from {self.low}"
-
-    def _check(self, name: str, value: Any) -> None:
-        if not is_whole(value, self.low):
-            raise self._refuse(name, value)
-        if value > self.most:
-            raise DataError(f"{name} must be {self.takes} to {self.most:,}: got {shown(value)}")
-
-
-@dataclass(frozen=True)
 class Number(Parameter):
-    """A number within bounds; NaN, True and False are none.
+    """A number within bounds; NaN, True and False are not.
 
     >>> Number(0, 1, "a share of the rows").check("min_support", 2)
     Traceback (most recent call last):
@@ -219,7 +198,6 @@ class Threads(Parameter):
 
     meaning: str = "number of threads"
     none: str | None = "all cores"
-    of_machine: bool = True
 
     @property
     def takes(self) -> str:
@@ -291,7 +269,7 @@ class HasParameters:
         return made
 
     def record_params(self) -> None:
-        """Keep the parameters as they are now as those of the fit; the number of threads is none of them."""
+        """Keep the current parameters, except the number of threads, as those of the fit."""
         table = parameters_of(type(self))
         self.params_ = {}
         for name in sorted(defaults_of(type(self))):

@@ -1,9 +1,9 @@
 """Columns as numbers, ids and grades, and the names of documents: what all readers share.
 
-Tables, `fit` and `predict` read text, dates and categories by one rule. Names are categories, dates are days since
-1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are missing. A column of text is a category
-where its texts repeat, and a date where all of it is written as 2026-11-18. Days are rounded to float32, as in a
-Dataset, so that a time of day has the same value wherever it is read.
+Tables, `fit` and `predict` read dates and categories by one rule. The type of a column decides: categories are names,
+dates are days since 1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are missing. Text is a
+category or a date only where a model knows the column as one. Days are rounded to float32, as in a Dataset, so that a
+time of day has the same value wherever it is read.
 
 A document is named by its id. Without ids, people see its row, counted from 1: `row 12`. Labels last longer than the
 order of a file, so files and stores of labels hold a key instead, made of the document's features: the key is found
@@ -24,14 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rulerank._util.words import counted
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.io.files import Origin
 
 DATE = r"\A\d{4}-\d\d-\d\d(?:[T ].*)?\z"
-ROWS_THAT_TELL = 50  # of fewer rows, texts or whole numbers may all differ by chance
-LONGEST_NAME = 60  # letters; what is longer is a text to read
+ROWS_THAT_TELL = 50  # in fewer rows, whole numbers may all differ by chance
 US_PER_DAY = 86_400_000_000
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 
@@ -132,16 +130,17 @@ def day_number(date: str | datetime.date) -> float:
     return float(column_numbers(pl.Series([date]), fitted=True, date=True).values[0])
 
 
-def parsed(column: pl.Series, *, certain: bool = False) -> pl.Series:
-    """Return a column of text as dates where all of it is, as names where they repeat or it is certain, else as it is.
+def parsed(column: pl.Series) -> pl.Series:
+    """Return a column of text as dates if all texts are dates, else as a category.
 
-    >>> parsed(pl.Series(["lg", "sony", "lg", None, "sony"])).dtype, parsed(pl.Series(["2026-11-18"])).dtype
+    >>> parsed(pl.Series(["lg", "sony", "lg", None])).dtype, parsed(pl.Series(["2026-11-18"])).dtype
     (Enum(categories=['lg', 'sony']), Datetime(time_unit='us', time_zone=None))
     """
     dates = _dates(column)
     if dates is not None:
         return dates
-    return _named(column) if certain or not _why_no_names(column) else column
+    column = column.set(column == "", None)
+    return column.cast(pl.Enum(column.drop_nulls().unique().sort()))
 
 
 def column_numbers(
@@ -155,9 +154,8 @@ def column_numbers(
     [1.0, nan, 2.0]
     """
     dtype, name = column.dtype, column.name
-    if not len(_filled(column)) and (fitted or is_number(dtype) or dtype == pl.String):
-        names = (tuple(known) if known is not None else None) if fitted else () if dtype == pl.String else None
-        return ColumnNumbers(np.full(len(column), np.nan), names, fitted and date)
+    if fitted and not len(_filled(column)):
+        return ColumnNumbers(np.full(len(column), np.nan), None if known is None else tuple(known), date)
     if fitted and known is not None:
         if not (is_category(dtype) or dtype == pl.String):
             raise DataError(f"{is_a_category(name, known)}: the column holds {dtype}")
@@ -169,19 +167,14 @@ def column_numbers(
     if fitted:
         shown = str(_filled(column)[0])[:60]
         raise DataError(f"the model expects numbers in {name!r}: the column holds {dtype}, such as {shown!r}")
-    if dtype == pl.String:
-        dates = _dates(column)
-        why = "" if dates is not None else _why_no_names(column, certain=True)
-        if why:
-            raise DataError(f"column {name!r} {why}")
-        column = _named(column) if dates is None else dates
-    if is_date(column.dtype):
+    if is_date(dtype):
         return ColumnNumbers(days(column).fill_null(float("nan")).to_numpy(), is_date=True)
-    if is_category(column.dtype):
+    if is_category(dtype):
         names = category_names(column)
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), names), names)
     raise DataError(
-        f"column {name!r} holds {dtype}, which cannot be a feature: leave it out, or make it numbers or a category"
+        f"column {name!r} holds {dtype}, which cannot be a feature: leave it out, or convert it to numbers, dates or a "
+        f"category (Polars: Categorical or Enum, pandas: category, csv: {name}:category)"
     )
 
 
@@ -192,7 +185,8 @@ def numeric_frame(
 
     known, known_dates: the categories and dates of the model that will read the frame; None where one learns from it.
 
-    >>> frame, categories, dates = numeric_frame(pl.DataFrame({"x": [1], "brand": ["lg"], "day": ["2026-11-18"]}))
+    >>> columns = {"x": [1], "brand": pl.Series(["lg"], dtype=pl.Categorical), "day": [datetime.date(2026, 11, 18)]}
+    >>> frame, categories, dates = numeric_frame(pl.DataFrame(columns))
     >>> frame.rows(), categories, dates
     ([(1, 0.0, 20775.0)], {'brand': ('lg',)}, ('day',))
     """
@@ -333,29 +327,6 @@ def _wanted_dates(column: pl.Series) -> pl.Series:
         f"the model expects dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null if "
         f"missing; the column holds {column.dtype}, such as {str(cells[0])[:60]!r}"
     )
-
-
-def _named(column: pl.Series) -> pl.Series:
-    column = column.set(column == "", None)
-    return column.cast(pl.Enum(column.drop_nulls().unique().sort()))
-
-
-def _why_no_names(column: pl.Series, *, certain: bool = False) -> str:
-    """Return why a column of text is not a category; "": it is one. certain: the caller wants it to be one."""
-    texts = _filled(column)
-    if certain and not len(texts):
-        return ""
-    if len(texts) and 2 * texts.cast(pl.Float64, strict=False).count() > len(texts):
-        return f"holds numbers written as text, such as {texts[0]!r}: convert it to numbers, or to a category"
-    if certain and len(column) < ROWS_THAT_TELL:
-        return ""
-    n_names = texts.n_unique()
-    if 2 * n_names > len(texts) or (not certain and (texts.str.len_chars().max() or 0) > LONGEST_NAME):  # type: ignore[operator]
-        return (
-            f"holds texts that are not a category ({n_names:,} different ones in {counted(len(column), 'row')}): "
-            "leave it out, compute features from it (rr.TextFeatures), or convert it to a category"
-        )
-    return ""
 
 
 STEP = 1 << 16  # rows looked at together, so that a large file is not held twice

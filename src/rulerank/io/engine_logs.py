@@ -1,8 +1,8 @@
-"""Feature logs of OpenSearch, Elasticsearch and Solr into a data set: answers, the query of each, labels from qrels.
+"""Feature logs of OpenSearch, Elasticsearch and Solr as a data set, with labels from qrels.
 
-What is missing: OpenSearch and Elasticsearch name a feature that does not match and give it no value (a 0 when asked
-with `missing_as_zero`); Solr's dense form gives every feature its default value, mostly 0, and its sparse form leaves
-out those that have it. What has no value here is missing; what the engine has filled in is what it says.
+Missing values: OpenSearch and Elasticsearch list a feature that does not match without a value (0 with
+`missing_as_zero` in the log spec); Solr's dense form writes the default of every feature, mostly 0, and its sparse form
+omits features at their default. A feature without a value is missing here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -24,15 +24,13 @@ from rulerank.io.files import Source, decoded, read_bytes
 from rulerank.io.tables import TEXT_NAMES
 from rulerank.io.trec import Qrels, with_qrels
 
-QUERY_IDS = ("query_id", "qid")  # what a wrapper calls the id
 RANK, SCORE, QUERY = "engine_rank", "engine_score", "query_text"
 WRAPPED = '{"query_id": ..., "response": ...}'
 LARGEST = float(np.finfo(np.float32).max)
-FORMS = (("=", ","), (":", ";"), (":", " "))  # Solr's: the default, an old one, the guide's for sparse
 
 
 class _Answer(NamedTuple):
-    """One answer as a file holds it."""
+    """One response of an engine."""
 
     value: Any
     qid: str | None
@@ -43,7 +41,7 @@ class _Answer(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One document of an answer."""
+    """One document of a response."""
 
     docid: str
     features: dict[str, float]  # NaN: named, and without a value
@@ -59,21 +57,18 @@ def read_logs(
     sources: Source | Iterable[Source],
     *,
     qrels: Qrels | None = None,
-    ids: Sequence[str] | None = None,
     key: str = "id",
-    missing_as_zero: bool = False,
     unjudged: int | str | None = None,
 ) -> Dataset:
     """Read feature logs of OpenSearch or Elasticsearch (`sltr` with `ext.ltr_log`) or Solr (`[features]`), as JSON.
 
-    A file has one response, a list, one per line, or the result of a multi-search. The query of each is named by
-    a wrapper, `{"query_id": ..., "query": its text, "response": ...}`, by `ids`, one per response in order, or by
-    the name of a file with one response: `q7.json` is of `q7`.
+    A file has one response, a list, or one per line. A wrapper names the query of each response, `{"query_id": ...,
+    "query": its text, "response": ...}`; a file with one response may be named by its query instead: `q7.json`.
 
     The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of a response are
-    equal, as those of a filter are: its order has no meaning. A feature without a value is missing;
-    `missing_as_zero` makes it 0. Texts that come along (`_source`, Solr's stored fields) under a name that `read_table`
-    keeps, such as title, text or url, are kept, unless a feature has that name.
+    equal, as those of a filter are: its order has no meaning. A feature without a value is missing. Texts in the
+    response (`_source`, Solr's stored fields) with a name that `read_table` keeps, such as title or url, are kept,
+    unless a feature has that name.
 
     Parameters
     ----------
@@ -81,40 +76,31 @@ def read_logs(
     qrels: labels, whose recall base is kept.
     unjudged: documents without a judgement have the grade 0 (0) or none ("skip"); by default 0 where the judgements
         hold hardly any grade 0.
-    ids: the query ids, one per response in order.
     key: the field of the document id in Solr's responses.
-    missing_as_zero: read features without a value as 0.
 
     >>> import io
     >>> doc = '{"id": "d7", "score": 2.5, "[features]": "title=9.5,is_book=1.0"}'
-    >>> data = read_logs(io.StringIO('{"response": {"docs": [' + doc + ']}}'), ids=["q1"])
+    >>> data = read_logs(io.StringIO('{"query_id": "q1", "response": {"docs": [' + doc + ']}}'))
     >>> data.feature_names, data.X.tolist(), data.qid.tolist()
     (('title', 'is_book', 'engine_rank', 'engine_score'), [[9.5, 1.0, 1.0, 2.5]], ['q1'])
     """
     one = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
     files = cast("list[Source]", [sources] if one else sources)
     answers = [answer for file in files for answer in _answers(file)]
-    if ids is not None:
-        if isinstance(ids, str) or len(ids) != len(answers):
-            n_ids = "text" if isinstance(ids, str) else counted(len(ids), "id")
-            raise DataError(f"ids must hold one query id per answer: {counted(len(answers), 'answer')}, {n_ids}")
-        answers = [answer._replace(qid=str(qid)) for answer, qid in zip(answers, ids, strict=True)]
     rows = []
     for answer in answers:
         with located(f"response {answer.place}", answer.file, answer.line):
             rows += _rows(answer, key)
     if not rows:
-        raise DataError(f"the {counted(len(answers), 'answer')} hold no document")
-    seen: dict[tuple[str, Any], _Row] = {}
+        raise DataError(f"no document in {counted(len(answers), 'response')}")
+    seen: dict[tuple[str, str], _Row] = {}
     for row in rows:
-        for what, found in (("document", row.docid), ("rank", row.rank)):
-            before = row if found != found else seen.setdefault((row.qid, found), row)
-            if before is not row:
-                raise DataError(
-                    f"{row.where}: {what} {found!r} of query {row.qid!r} appears twice, first in {before.where}; give "
-                    "one response per query, or pages of Solr, which contain their start"
-                )
-    data = _as_data(rows, missing_as_zero)
+        before = seen.setdefault((row.qid, row.docid), row)
+        if before is not row:
+            raise DataError(
+                f"{row.where}: document {row.docid!r} of query {row.qid!r} appears twice, first in {before.where}"
+            )
+    data = _as_data(rows)
     return data if qrels is None else join_labels(data, qrels, unjudged)
 
 
@@ -155,10 +141,10 @@ def read_ids(source: Source) -> list[str]:
 
 
 def _answers(source: Source) -> list[_Answer]:
-    """Return the answers of a file with their query ids where these are known."""
+    """Return the responses of a file with their query ids where these are known."""
     content, name = read_bytes(source)
     if not content.strip():
-        raise ReadError(name, None, "the file is empty: expected answers of a search engine as JSON")
+        raise ReadError(name, None, "the file is empty: expected responses of a search engine as JSON")
     values = _values(decoded(content, name), name)
     answers = [answer for value, line in values for answer in _unwrapped(value, name, line)]
     if len(answers) == 1 and answers[0].qid is None and Path(name.removesuffix(".gz")).suffix:
@@ -179,21 +165,19 @@ def _values(text: str, name: str) -> list[tuple[Any, int | None]]:
         except (ValueError, RecursionError) as error:
             if not values:  # one value, and it is broken
                 raise ReadError(name, getattr(whole, "lineno", None), f"expected JSON: {whole}") from None
-            raise ReadError(name, number, f"expected JSON, one answer per line: {error}") from None
+            raise ReadError(name, number, f"expected JSON, one response per line: {error}") from None
     return values
 
 
 def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Answer]:
-    several = value.get("responses") if isinstance(value, Mapping) else value  # of a multi-search
-    if isinstance(several, list):
-        for one in several:
+    if isinstance(value, list):
+        for one in value:
             yield from _unwrapped(one, name, line)
         return
-    key = next((key for key in QUERY_IDS if isinstance(value, Mapping) and key in value), None)
-    if key is None:
+    if not isinstance(value, Mapping) or "query_id" not in value:
         yield _Answer(value, None, None, name, line)
         return
-    qid, query, inner = value[key], value.get("query"), value.get("response")
+    qid, query, inner = value["query_id"], value.get("query"), value.get("response")
     if isinstance(qid, bool) or not isinstance(qid, str | int) or qid == "":
         raise ReadError(name, line, f"expected text or a whole number as the query id, got {qid!r:.60}")
     yield _Answer(
@@ -202,7 +186,7 @@ def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Answer]:
 
 
 def _is_answer(value: object) -> bool:
-    """Whether this looks like the answer of an engine, an error among them."""
+    """Whether this looks like a response of an engine, or an error of it."""
     return isinstance(value, Mapping) and any(key in value for key in ("hits", "response", "docs", "error"))
 
 
@@ -214,14 +198,14 @@ def _get(value: Any, *keys: str) -> Any:
 
 
 def _rows(answer: _Answer, key: str) -> list[_Row]:
-    """Return the documents of an answer, best first; `key` is the field of Solr's document ids."""
+    """Return the documents of a response, best first; `key` is the field of Solr's document ids."""
     value = answer.value
     if not _is_answer(value):
         raise DataError(
             f"expected a response of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
         )
     if answer.qid is None:
-        raise DataError(f"no query id for this response: wrap it as {WRAPPED}, or pass ids= (Python), one per response")
+        raise DataError(f"no query id for this response: wrap it as {WRAPPED}")
     if "error" in value:
         error = value["error"]
         raise DataError(
@@ -257,23 +241,17 @@ def _elastic_row(hit: Mapping[str, Any]) -> _Row:
         raise DataError(
             f"{docid!r} has no features, 'fields._ltrlog'; log them: an sltr query, and ext.ltr_log that names it"
         )
-    entries = [entry for part in log for entry in part.items()]
     features: dict[str, float] = {}
-    for entry, logged in entries:
-        before = f"{entry}." if len(entries) > 1 else ""  # with several log entries, a name begins with its entry's
+    for entry, logged in (entry for part in log for entry in part.items()):
         for feature in logged if isinstance(logged, list) else [logged]:
             name, value = _get(feature, "name"), _get(feature, "value")
             if not isinstance(name, str) or not name:
                 raise DataError(
                     f"expected a list of {{'name': ..., 'value': ...}} in the log entry {entry!r}, got {feature!r:.60}"
                 )
-            found = {name: value}
-            if isinstance(value, Mapping):  # what a script adds in extra_logging; its texts are no features
-                found = {f"{name}.{one}": inner for one, inner in value.items() if not isinstance(inner, str)}
-            for full, number in found.items():
-                if before + full in features:
-                    raise DataError(f"feature {before + full!r} appears twice")
-                features[before + full] = _number(full, number)
+            if name in features:
+                raise DataError(f"feature {name!r} appears twice")
+            features[name] = _number(name, value)
     source = hit.get("_source")
     return _Row(docid, features, _number("score", hit.get("_score")), source if isinstance(source, dict) else {})
 
@@ -295,21 +273,15 @@ def solr_features(text: str) -> dict[str, float]:
 
     >>> solr_features("title=9.5,body=NaN")
     {'title': 9.5, 'body': nan}
-    >>> solr_features("title:9.5 is_book:1.0")
-    {'title': 9.5, 'is_book': 1.0}
     """
-    if not text.strip():
-        return {}  # sparse, and every feature has its default
-    for between, after in FORMS:
-        parts = [part.strip().rpartition(between) for part in text.strip().split(after)]
-        try:
-            numbers = [float(value) for _, _, value in parts]
-        except ValueError:
-            continue
-        names = [name for name, _, _ in parts]
-        if all(name and between not in name for name in names) and len({*names}) == len(names):
-            return {name: _number(name, value) for name, value in zip(names, numbers, strict=True)}
-    raise DataError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got {text[:60]!r}")
+    parts = [part.strip().rpartition("=") for part in text.split(",")] if text.strip() else []  # sparse: all defaults
+    try:
+        found = {name: float(value) for name, _, value in parts}
+    except ValueError:
+        found = {}
+    if len(found) < len(parts) or "" in found:
+        raise DataError(f"expected features as 'a=0.5,b=2.0', each once, got {text[:60]!r}")
+    return {name: _number(name, value) for name, value in found.items()}
 
 
 def _docid(hit: Mapping[str, Any], key: str) -> str:
@@ -328,11 +300,9 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
+def _as_data(rows: list[_Row]) -> Dataset:
     names = dict.fromkeys(name for row in rows for name in row.features)
     features = {name: [row.features.get(name, np.nan) for row in rows] for name in names}
-    if missing_as_zero:
-        features = {name: np.nan_to_num(column, nan=0.0).tolist() for name, column in features.items()}
     engine = {RANK: [row.rank for row in rows], SCORE: [row.score for row in rows]}
     features |= {name: column for name, column in engine.items() if not np.isnan(column).all()}
     texts: dict[str, list[Any]] = {QUERY: [row.query for row in rows]}

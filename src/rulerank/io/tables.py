@@ -19,14 +19,12 @@ from rulerank._util.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, Impressions
 from rulerank.errors import DataError
 from rulerank.io.columns import (
-    ID_NAME,
     US_PER_DAY,
     check_repeats,
     column_numbers,
     grade_values,
     ids,
     is_feature,
-    is_frame,
     is_number,
     looks_like_ids,
     parsed,
@@ -95,27 +93,22 @@ def read_table(
         qid, docid, grade = frame.columns
     if graded:
         _check_columns(frame, origin, [("grade", grade)])
-    return _to_dataset(frame, origin, qid, docid, grade, features, wanted, rater, repeats, names=is_frame(source))
+    return _to_dataset(frame, origin, qid, docid, grade, features, wanted, rater, repeats)
 
 
 def from_frame(
     frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
 ) -> Dataset:
-    """Return a Polars or pandas frame as a Dataset, by the rules of `read_table`, with names as categories.
+    """Return a Polars or pandas frame as a Dataset, by the rules of `read_table`.
 
-    A column of text is a category where its texts repeat, and a date where all of them are written as 2026-11-18; a
-    file marks such columns (`brand:category`, `added:date`). Dates are days since 1970-01-01.
+    Categories and dates are known by the type of their column; a csv marks them (`brand:category`, `added:date`). Dates
+    are days since 1970-01-01.
 
     >>> from_frame(pl.DataFrame({"query": [1, 1], "clicked": [True, False], "bm25": [0.5, None]}), qid="query",
     ...            grade="clicked").X.tolist()
     [[0.5], [nan]]
     """
-    return _to_dataset(to_polars(frame), Origin(), qid, docid, grade, features, names=True)
-
-
-def from_part(frame: Any, **columns: Any) -> Dataset:
-    """Return what one part of the data holds: text is not a category there, as other parts may have other names."""
-    return _to_dataset(to_polars(frame), Origin(), **columns)
+    return _to_dataset(to_polars(frame), Origin(), qid, docid, grade, features)
 
 
 def to_frame(data: Dataset) -> pl.DataFrame:
@@ -200,8 +193,6 @@ def _to_dataset(
     wanted: Collection[str] | None = None,
     rater: str | None = None,
     repeats: bool = False,
-    *,
-    names: bool = False,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
     named += [("rater", rater)] if rater else []
@@ -214,8 +205,8 @@ def _to_dataset(
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise origin(None, f"a column has no name; name it, remove it, or choose columns ({either('features')})")
         others = {*reserved, "comment", *texts}
-        if names or wanted is not None:
-            frame = _with_names(frame, others, wanted)
+        texts_wanted = [column for column in frame if column.dtype == pl.String and column.name in (wanted or ())]
+        frame = frame.with_columns(parsed(column) for column in texts_wanted if column.name not in others)
         features = feature_columns(frame.drop(others, strict=False), frame[qid], wanted)
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
@@ -249,14 +240,6 @@ def _check_columns(frame: pl.DataFrame, origin: Origin, named: Sequence[tuple[st
         if column not in frame.columns:
             there = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
             raise origin(None, there + (no_header_hint(frame.columns) or f"; name the {ROLES[role]} ({either(role)})"))
-
-
-def _with_names(frame: pl.DataFrame, others: Collection[str], wanted: Collection[str] | None) -> pl.DataFrame:
-    """Return a frame whose columns of text are categories or dates: those that are wanted, or that look like it."""
-    texts = [column for column in frame if column.dtype == pl.String and column.name not in others]
-    if wanted is not None:
-        return frame.with_columns(parsed(column, certain=True) for column in texts if column.name in wanted)
-    return frame.with_columns(parsed(column) for column in texts if not ID_NAME.search(column.name))
 
 
 def feature_values(

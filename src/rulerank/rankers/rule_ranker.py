@@ -58,7 +58,7 @@ class RuleRanker(Ranker):
             0, 1, "a share of the features", meaning="share of features to leave out", none="0.25, or 0 as published"
         ),
         "memory_budget": Number(
-            0, math.inf, "MiB for the tables", meaning="MiB for the tables; beyond, predict counts", of_machine=True
+            0, math.inf, "MiB for the tables", meaning="MiB for the tables; beyond, predict counts"
         ),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset({"work_limit"})
@@ -231,9 +231,7 @@ class IncrementalRules(RuleRanker):
     """Base of the rankers that learn incrementally: they keep their training rows in bins and count them again."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "keep_rows": Number(
-            0, math.inf, "MiB of training rows", meaning="MiB of rows to keep for partial_fit, unlearn", of_machine=True
-        )
+        "keep_rows": Number(0, math.inf, "MiB of training rows", meaning="MiB of rows to keep for partial_fit, unlearn")
     }
 
     _without_contrast = "add rows of other grades"

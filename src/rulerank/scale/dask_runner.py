@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rulerank._util.loops import one_thread
 from rulerank.errors import ClusterError, DataError, MissingExtraError, located
-from rulerank.io.tables import from_part
+from rulerank.io.tables import from_frame
 from rulerank.rankers.linear.likelihood import AT_ONCE, added
 from rulerank.scale.part import Columns, DatasetPart
 from rulerank.scale.streamed import Runner
@@ -104,7 +104,7 @@ def own_client() -> Any:
 def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     """Return a partition, read, as a part."""
     with located(name):
-        return DatasetPart(name, from_part(frame, **columns.named()))
+        return DatasetPart(name, from_frame(frame, **columns.named()))
 
 
 def _alone(task: Callable[..., Any], *args: Any) -> Any:

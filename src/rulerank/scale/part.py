@@ -24,7 +24,7 @@ from rulerank.io.files import Origin, file_names, format_suffix, note_input, rea
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format, read_documents
 from rulerank.io.frames import parquet_errors
 from rulerank.io.letor import widen
-from rulerank.io.tables import feature_values, from_part, write_table
+from rulerank.io.tables import feature_values, from_frame, write_table
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
 
@@ -179,7 +179,7 @@ class TablePart:
     def _dataset(self, frame: pl.DataFrame, features: Sequence[str] | None) -> Dataset:
         """Return what the library's own reader makes of columns; its messages name the part."""
         with located("", self.name):
-            return from_part(frame, **{**self.columns.named(), "features": features})
+            return from_frame(frame, **{**self.columns.named(), "features": features})
 
 
 Part = DatasetPart | TablePart
@@ -286,7 +286,7 @@ def open_parts(
             opened.append(DatasetPart(f"part {number}", one))
         elif is_frame(one):
             with located(f"part {number}"):
-                opened.append(DatasetPart(f"part {number}", from_part(one, **columns.named())))
+                opened.append(DatasetPart(f"part {number}", from_frame(one, **columns.named())))
         elif isinstance(one, Part):
             opened.append(one)
         else:

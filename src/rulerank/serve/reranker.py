@@ -206,8 +206,7 @@ class Reranker:
     @property
     def list_matters(self) -> bool:
         """Whether a score depends on the other documents of the list."""
-        ranks = self.features is not None and any(name.startswith("rank(") for name in self.feature_names)
-        return ranks or self.ranker.needs_the_query()
+        return self.ranker.needs_the_query()
 
     def rank(
         self,

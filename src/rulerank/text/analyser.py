@@ -1,8 +1,8 @@
-"""Words of a text: Unicode letters and digits, accents folded, stemmed by language. One table says what a language has.
+"""Words of a text: Unicode letters and digits, accents folded, stemmed by language.
 
-Nothing is dropped: one-character words and stop words find "It", "X" and "insidious 2". HTML tags are no words, and
-Chinese and Japanese characters, which no spaces keep apart, are words by themselves. Stop words are kept in a text and
-in short queries; see `features.query`.
+Nothing is dropped: one-character words and stop words find "It", "X" and "insidious 2". HTML tags are not words. Each
+Chinese or Japanese character is a word, because no spaces separate words there. Stop words count in texts and in short
+queries; see `matching.asked`.
 """
 
 from __future__ import annotations
@@ -70,29 +70,12 @@ BETWEEN = -1  # between the items of a list
 END_OF_DOC, END_OF_ITEM = "\x00", "\x01"  # no text has them: the analyser takes them for spaces
 
 
-LANGUAGES = {  # stemmers of Snowball
-    "none": None,
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "id": "indonesian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-}
+LANGUAGES = {  # of Snowball's stemmers
+    "none": None, "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "id": "indonesian",
+    "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
+    "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
 STOP_WORDS = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr")  # of which bm25s has lists
 
 TAG = re.compile("</?[a-zA-Z][^<>\x00\x01]*>|<!--[^\x00\x01]*?-->")

@@ -263,45 +263,32 @@ def _kind(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
-MATCHING = (  # measures of a searched field, or of all of them: `all`
-    "bm25", "cosine", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "first", "length",
-    "grams",
-)  # fmt: skip
+MATCHING = ("bm25", "cosine", "covered", "exact", "run", "length", "grams")  # measures of a searched field, or of `all`
 BY_KIND = {  # measures of other fields
-    "number": ("value", "log", "rank"),
-    "date": ("value", "log", "rank"),
-    "year": ("value", "log", "rank", "near"),
+    "number": ("value", "log"),
+    "date": ("value", "log"),
+    "year": ("value", "log", "near"),
     "category": ("category",),
     "vector": ("vector",),
 }
 NAMED = {"value": "{}", "category": "{}", "vector": "cosine({})"}  # others: measure(field)
-OF_QUERY = ("query_terms", "query_idf")
 OF_ENGINE = ("engine_rank", "engine_score")
-# what people call a feature: of a field, or of the query
+# the readable name of a feature of a field, or of an engine
 HUMAN = {
     "bm25": "BM25 match in {}",
     "cosine": "similar words in {}",
     "meaning": "similar meaning in {}",
     "covered": "share of query words in {}",
-    "terms": "share of query words in {}, all equal",
     "exact": "{} equals the query",
-    "prefix": "{} starts with the query",
-    "phrase": "query as a phrase in {}",
-    "pairs": "pairs of query words in {}",
     "run": "longest run of query words in {}",
-    "close": "query words close together in {}",
-    "first": "position of the first query word in {}",
     "length": "length of {}",
     "grams": "similar spelling in {}",
     "log": "{} (log)",
-    "rank": "rank by {}",
     "near": "{} near the year in the query",
-    "query_terms": "number of query words",
-    "query_idf": "rarity of query words",
     "engine_rank": "engine rank",
     "engine_score": "engine score",
 }
-MATCH = ("bm25", "cosine", "meaning", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "grams")
+MATCH = ("bm25", "cosine", "meaning", "covered", "exact", "run", "grams")
 MEANING_OF_ALL = f"meaning({ALL})"
 FORM = re.compile(r"(\w+)\((.+)\)", re.S)
 
@@ -314,7 +301,7 @@ def human_name(feature: str) -> str:
     """
     parts = FORM.fullmatch(feature)
     if parts is None or parts[1] not in HUMAN:
-        return HUMAN[feature] if feature in (*OF_QUERY, *OF_ENGINE) else feature
+        return HUMAN[feature] if feature in OF_ENGINE else feature
     field = {ALL: "all fields", BEST: "the best field"}.get(parts[2], parts[2])
     return HUMAN[parts[1]].format(field.replace("_", " "))
 
@@ -367,7 +354,6 @@ def available(fields: Sequence[Field], embedded: bool = False) -> dict[str, Feat
     ]
     found += [Feature(f"covered({BEST})", "best", ALL)] if searched else []
     found += [feature_of(measure, field.name) for field in fields for measure in BY_KIND.get(field.kind, ())]
-    found += [Feature(name, name, "") for name in OF_QUERY]
     return {feature.name: feature for feature in found}
 
 
@@ -381,8 +367,8 @@ def default_names(fields: Sequence[Field], skewed: Sequence[str], embedded: bool
         names += [MEANING_OF_ALL] if embedded else []
     names += [f"covered({field.name})" for field in searched if field.name != title]
     for field in fields:
-        measures = ["log"] if field.name in skewed else BY_KIND.get(field.kind, ())
-        names += [feature_of(m, field.name).name for m in measures if field.name in skewed or m not in ("log", "rank")]
+        usual = [measure for measure in BY_KIND.get(field.kind, ()) if measure != "log"]
+        names += [feature_of(m, field.name).name for m in (["log"] if field.name in skewed else usual)]
     return names
 
 

@@ -19,7 +19,7 @@ from rulerank.dataset import Array
 from rulerank.text.fields import MATCHING
 
 MEASURES = (*MATCHING[:-1], "best")  # all but grams, and the best share of the query that a field covers
-BM25, COSINE, COVERED, TERMS, EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE, FIRST, LENGTH, BEST = range(len(MEASURES))
+BM25, COSINE, COVERED, EXACT, RUN, LENGTH, BEST = range(len(MEASURES))
 N_MEASURES = len(MEASURES)
 
 
@@ -125,9 +125,8 @@ def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array
             sequence = places[place_starts[query] : place_starts[query + 1]]
             n_places = sequence.size
             found = np.zeros((n_fields, n_terms), dtype=np.int64)
-            at, tf, weighted = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms)
+            tf, weighted = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms)
             runs, before = np.zeros(n_places + 1, dtype=np.int64), np.zeros(n_places + 1, dtype=np.int64)
-            paired = np.zeros(max(1, n_places), dtype=np.bool_)
         whole = out[row, n_fields]
         whole[:] = np.nan
         best = np.nan
@@ -142,10 +141,8 @@ def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array
                 if n_words > 0:
                     one[LENGTH] = n_words
                 continue
-            exact, prefix, longest, position, n_found, window, begins = 0, 0, 0, 0, 0, -1, -1
-            paired[:] = False
+            exact, longest = 0, 0
             before[:] = 0
-            at[:] = -1
             agrees, in_item = True, 0
             begin, end = starts[field, doc], starts[field, doc + 1]
             for i in range(begin, end + 1):
@@ -159,52 +156,25 @@ def match(forward: Forward, words: QueryWords, weighting: Weighting, docs: Array
                 place = slot[word] if word >= 0 else -1
                 if agrees and in_item < n_places:
                     agrees = place >= 0 and sequence[in_item] == place
-                    if agrees and in_item == n_places - 1:
-                        prefix = 1
                 in_item += 1
-                position += 1
                 if place < 0:
                     if longest > 0:
                         before[:] = 0
                     continue
-                if begins < 0:
-                    begins = position
-                if found[field, place] == 0:
-                    n_found += 1
-                    window = -1  # of more words than before
                 found[field, place] += 1
-                at[place] = position
-                lowest = position
-                for t in range(n_terms):
-                    if 0 <= at[t] < lowest:
-                        lowest = at[t]
-                if window < 0 or position - lowest + 1 < window:
-                    window = position - lowest + 1
                 for j in range(n_places):
                     runs[j + 1] = before[j] + 1 if sequence[j] == place else 0
                     if runs[j + 1] > longest:
                         longest = runs[j + 1]
-                    if runs[j + 1] > 1:
-                        paired[j] = True
                 before[:] = runs
-            one[EXACT], one[PREFIX], one[PHRASE] = exact, prefix, longest == n_places
-            one[RUN] = longest
-            if n_places > 1:
-                one[PAIRS] = paired[1:].sum() / (n_places - 1)
-            if n_found > 1:
-                one[CLOSE] = n_found / window
-            if begins > 0:
-                one[FIRST] = begins
-            one[LENGTH] = n_words
+            one[EXACT], one[RUN], one[LENGTH] = exact, longest, n_words
             damp = k1 * (1.0 - b + b * n_words / mean_lengths[field])
             _weigh(words, first, idf, found[field], found[field], damp, norms[field, doc], one)
             if not np.isnan(one[COVERED]):
                 best = one[COVERED] if np.isnan(best) else max(best, one[COVERED])
-            for measure in (EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE):
-                if not np.isnan(one[measure]) and (np.isnan(whole[measure]) or one[measure] > whole[measure]):
+            for measure in (EXACT, RUN):
+                if np.isnan(whole[measure]) or one[measure] > whole[measure]:
                     whole[measure] = one[measure]
-            if begins > 0 and (np.isnan(whole[FIRST]) or begins < whole[FIRST]):
-                whole[FIRST] = begins
         if n_all == 0:
             continue
         whole[LENGTH] = n_all
@@ -227,7 +197,7 @@ def _weigh(
     words: QueryWords, first: int, idf: Array, tf: Array, weighted: Array, damp: Any, norm: float, out: Array
 ) -> None:
     """Write the measures that weigh the words of a query, from term first on; tf: how often a document has each."""
-    score, covered, n_covered, product = 0.0, 0.0, 0, 0.0
+    score, covered, product = 0.0, 0.0, 0.0
     total, n_terms, query_norm = 0.0, 0, 0.0
     for t in range(tf.size):
         count, weight = words.counts[first + t], words.weights[first + t]
@@ -239,12 +209,10 @@ def _weigh(
             if weighted[t] > 0:
                 score += count * weight * weighted[t] / (weighted[t] + damp)
             covered += weight
-            n_covered += 1
             product += share * (1.0 + np.log(tf[t])) * idf[words.terms[first + t]]
     out[BM25] = score
     if n_terms > 0:
         out[COVERED] = covered / total
-        out[TERMS] = n_covered / n_terms
         out[COSINE] = product / (np.sqrt(query_norm) * norm) if product > 0 else 0.0  # no word may be known
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,8 +31,6 @@ class QueryArrays:
     years: Array
     vectors: Mapping[str, Array]
     meaning: Array  # float32, of no columns without an embedder
-    n_words: Array  # distinct ones, those that weigh nothing left out
-    mean_idf: Array
 
 
 def asked(known: Collection, texts: Sequence[str], vectors: Mapping[str, Sequence[Any]]) -> QueryArrays:
@@ -57,8 +54,6 @@ def asked(known: Collection, texts: Sequence[str], vectors: Mapping[str, Sequenc
     in_rows = QueryWords(
         flat, in_a_row(weights, np.float64)[0], in_a_row(counts, np.int64)[0], term_starts, *in_a_row(places, np.int32)
     )
-    n_words = np.array([np.count_nonzero(own) for own in weights], dtype=np.float64)
-    total = np.array([np.sum(own) for own in weights], dtype=np.float64)
     none: list[Any] = [None] * len(texts)
     return QueryArrays(
         in_rows,
@@ -66,8 +61,6 @@ def asked(known: Collection, texts: Sequence[str], vectors: Mapping[str, Sequenc
         np.array([year_in(text) for text in texts]),
         {name: as_vectors(name, vectors.get(name, none), size) for name, size in known.sizes.items()},
         np.empty((len(texts), 0)) if known.meaning is None else known.meaning.rows(texts).astype(np.float32),
-        n_words,
-        np.divide(total, n_words, out=np.full(len(texts), np.nan), where=n_words > 0),
     )
 
 
@@ -102,25 +95,6 @@ def feature_values(
                 bar.advance(rows.stop - rows.start)
 
     in_blocks(work, docs.size, n_jobs, min_block=1024)
-    for place, feature in enumerate(known.features):
-        if feature.measure == "rank":
-            out[:, place] = ranks_by_query(documents.columns[feature.field][docs], numbers)
-    return out
-
-
-def ranks_by_query(values: Array, numbers: Array) -> Array:
-    """Rank values within queries, whose rows lie together: the highest is 1, equal ones share the mean, NaN has none.
-
-    >>> ranks_by_query(np.array([5.0, 9.0, 9.0, np.nan]), np.zeros(4)).tolist()
-    [3.0, 1.5, 1.5, nan]
-    """
-    from scipy.stats import rankdata
-
-    out = np.full(values.size, np.nan)
-    bounds = np.flatnonzero(np.diff(numbers, prepend=-1, append=-2))
-    for first, last in itertools.pairwise(bounds):
-        own = np.flatnonzero(~np.isnan(values[first:last])) + first
-        out[own] = rankdata(-values[own])
     return out
 
 
@@ -151,14 +125,10 @@ def _other(feature: Feature, documents: IndexedDocuments, queries: QueryArrays, 
         rows = documents.meanings[field][docs].astype(np.float32)
         cosines(rows, np.arange(docs.size), numbers, queries.meaning, out)
         return out
-    if measure == "query_terms":
-        return queries.n_words[numbers]
-    if measure == "query_idf":
-        return queries.mean_idf[numbers]
     column = documents.columns[field][docs]
     if measure == "log":
         with np.errstate(invalid="ignore"):
             return np.log1p(np.where(column >= 0, column, np.nan))
     if measure == "near":
         return 1.0 / (1.0 + np.abs(column - queries.years[numbers]))
-    return column  # value, category; rank is filled in when the whole query is known
+    return column  # value, category

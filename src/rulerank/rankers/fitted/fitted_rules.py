@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rulerank._util.parameters import Checked, Flag, Parameter, Steps, Whole, shown
+from rulerank._util.parameters import Checked, Flag, Parameter, Whole, shown
 from rulerank._util.words import listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError
@@ -119,7 +119,7 @@ class FittedRules(Ranker):
         ),
         "merge": Flag(meaning="merge neighbouring bins where a curve turns by less than a standard error"),
         "n_folds": Whole(2, 100, meaning="number of folds, each held out once for early stopping"),
-        "seed": Steps(0, most=2**32 - 1, meaning="random seed of the folds"),
+        "seed": Whole(0, 2**32 - 1, meaning="random seed of the folds"),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(
         ("link", "position_shape", "document_spread", "leave_after_click", "max_size")

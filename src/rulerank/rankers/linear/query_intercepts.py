@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank._util.loops import in_blocks, one_blas_thread
-from rulerank._util.parameters import Number, Parameter, Steps, Word
+from rulerank._util.parameters import Number, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.normalize import ColumnSums, check_present, fill_missing
@@ -158,7 +158,7 @@ class QueryIntercepts(WeightedSum):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "l2": Number(0, meaning="penalty on the squared coefficients"),
-        "max_iter": Steps(1, meaning="maximum number of Newton steps"),
+        "max_iter": Whole(1, meaning="maximum number of Newton steps"),
         "document_spread": Number(0, meaning="clicks only: variance of relevance that no feature explains"),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape", "order", "leave_after_click"))
