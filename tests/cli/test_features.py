@@ -45,7 +45,7 @@ MISTAKES = [
     (("--candidates", "sparse"), "sparse: "),
     (("--embed", "npy"), "cannot read the vectors of docs.jsonl: docs.npy"),
     (("--run", "other.run"), "run 'other' has none of the candidates: check the ids"),
-    (("--run", "plain.csv"), "run 'plain' must have ranks and scores, as a TREC run has"),
+    (("--run", "plain.csv"), "plain.csv: a run needs a column 'score'; the columns are qid, docid"),
 ]
 
 

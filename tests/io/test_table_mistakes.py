@@ -26,12 +26,8 @@ MISTAKES = {
     "\n \n": "t.csv: the file is empty: expected a line of column names",
     "query,x\na,1\n": "t.csv: there is no column 'qid'; the columns are query, x; "
     "name the column of the query id (qid=..., on the command line --qid ...)",
-    "qid;x\na;1\n": "t.csv: there is no column 'qid'; the columns are qid;x; expected columns with commas between them "
-    "in a csv, tabs in a tsv",
     "qid,x,x\na,1,2\n": "t.csv: column names must differ: 'x' appears twice",
     "qid,x,x:text\na,1,2\n": "t.csv: column names must differ: 'x' appears twice",
-    "q1,d7,0.5\nq1,d8,0.2\n": "t.csv: there is no column 'qid'; the columns are q1, d7, 0.5; the first line seems to "
-    "hold values: add a line with the names of the columns above it",
     "qid,day:date\na,monday\n": "t.csv: column 'day' must hold dates such as 2026-11-18, or nothing where one is "
     "missing",
     ",qid,x\n0,a,1\n": "t.csv: a column has no name; "

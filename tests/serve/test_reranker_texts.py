@@ -114,7 +114,7 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
         found = features.for_query(text, top=10).docid
         lines += [f"{qid} Q0 {one} {place} {20 - place}.5 engine" for place, one in enumerate(found, start=1)]
     (tmp_path / "engine.run").write_text("\n".join(lines))
-    pairs = rr.io.read_pairs(str(tmp_path / "engine.run"))
+    pairs = rr.read_run(str(tmp_path / "engine.run"))
     data = shop.graded(features.dataset(shop.queries, pairs=pairs))
     reranker = rr.Reranker(rr.GlobalRules().fit(data), features, baseline="engine_rank")
     assert {"engine_rank", "engine_score"} <= {*reranker.feature_names}

@@ -54,7 +54,7 @@ def test_a_vector_gives_a_cosine_and_a_query_without_one_has_none():
     texts = rr.Documents(["1", "2"], {"title": ["a b", "c d"], "vector": [[1.0, 0.0], [0.0, 2.0]]})
     features = rr.TextFeatures(features=["cosine(vector)"]).fit(texts)
     queries = rr.Queries(["q", "p"], ["a", "a"], {"vector": [[0, 3], None]})
-    pairs = rr.io.read_pairs(__import__("io").BytesIO(b"qid,docid\nq,1\nq,2\np,1\n"))
+    pairs = rr.Run(["q", "q", "p"], ["1", "2", "1"], [2.0, 1.0, 1.0], ["engine"] * 3)
     found = features.dataset(queries, pairs=pairs).X[:, 0].tolist()
     assert found[:2] == [0.0, 1.0]
     assert found[2] != found[2]

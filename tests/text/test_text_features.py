@@ -122,7 +122,7 @@ def test_candidates_that_nobody_judged_are_not_labelled():
 
 
 def test_pairs_bring_the_rank_and_score_of_the_engine():
-    pairs = rr.io.read_pairs(__import__("io").BytesIO(b"q Q0 3 1 9.5 solr\nq Q0 1 2 7.0 solr\n"))
+    pairs = rr.read_run(__import__("io").BytesIO(b"q Q0 3 1 9.5 solr\nq Q0 1 2 7.0 solr\n"))
     data = rr.TextFeatures(features=["year"]).fit(FILMS).dataset(rr.Queries(["q"], ["x"]), pairs=pairs)
     assert data.feature_names == ("year", "engine_rank", "engine_score")
     assert data.docid.tolist() == ["3", "1"]

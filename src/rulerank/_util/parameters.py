@@ -124,13 +124,13 @@ class Whole(Parameter):
 
     @property
     def takes(self) -> str:
-        if self.high == MOST:
+        if self.high >= MOST:
             return f"a whole number from {self.low}"
         return f"a whole number between {self.low} and {self.high:,}"
 
     def _check(self, name: str, value: Any) -> None:
-        if self.high == MOST and is_whole(value, MOST):
-            raise DataError(f"{name} must be at most {MOST:,}: got {shown(value)}")
+        if self.high >= MOST and is_whole(value, self.high + 1):
+            raise DataError(f"{name} must be at most {self.high:,}: got {shown(value)}")
         if not is_whole(value, self.low, self.high):
             raise self._refuse(name, value)
 

@@ -64,8 +64,8 @@ def features(
         rulerank features docs.jsonl queries.tsv --candidates engine.run --fields all,price=number -o engine.parquet
     """
     from rulerank.io.files import check_directory_of, identity
-    from rulerank.io.formats import output_format, write_any
-    from rulerank.io.texts import read_documents, read_judgements, read_pairs, read_queries
+    from rulerank.io.formats import output_format, read_scored, write_any
+    from rulerank.io.texts import read_documents, read_judgements, read_queries
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.text.text_features import CANDIDATES, TextFeatures
     from rulerank.text.vectors import read_vectors
@@ -81,8 +81,8 @@ def features(
     texts = read_documents(docs)
     asked = read_queries(queries)
     judged = None if qrels is None else read_judgements(qrels)
-    listed = None if candidates in CANDIDATES else read_pairs(candidates)
-    runs = {Path(one).name.partition(".")[0]: read_pairs(one) for one in run or ()}
+    listed = None if candidates in CANDIDATES else read_scored(candidates)
+    runs = {Path(one).name.partition(".")[0]: read_scored(one) for one in run or ()}
     if embed == NPY:
         texts = replace(texts, fields={**texts.fields, OWN: read_vectors(docs, len(texts))})
         asked = replace(asked, vectors={**asked.vectors, OWN: read_vectors(queries, len(asked))})

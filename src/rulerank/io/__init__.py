@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # isort: off
     from rulerank.io.trec import Run as Run, Qrels as Qrels, run_from_scores as run_from_scores
     from rulerank.io.trec import read_run as read_run, write_run as write_run
     from rulerank.io.trec import read_qrels as read_qrels, write_qrels as write_qrels
-    from rulerank.io.texts import Documents as Documents, Queries as Queries, Pairs as Pairs
+    from rulerank.io.texts import Documents as Documents, Queries as Queries
     from rulerank.io.texts import read_documents as read_documents, read_queries as read_queries
-    from rulerank.io.texts import read_judgements as read_judgements, read_pairs as read_pairs
+    from rulerank.io.texts import read_judgements as read_judgements
     from rulerank.io.formats import Conversion as Conversion, convert as convert, read_folds as read_folds
     from rulerank.io.engine_logs import read_logs as read_logs
 
@@ -28,7 +28,7 @@ __all__, __getattr__ = surface(
         "letor": ("read_letor", "write_letor"),
         "tables": ("read_table", "write_table", "from_frame", "to_frame"),
         "trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
-        "texts": ("Documents", "Queries", "Pairs", "read_documents", "read_queries", "read_judgements", "read_pairs"),
+        "texts": ("Documents", "Queries", "read_documents", "read_queries", "read_judgements"),
         "formats": ("Conversion", "convert", "read_folds"),
         "engine_logs": ("read_logs",),
     },

@@ -12,7 +12,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 from urllib.parse import unquote
@@ -118,19 +118,6 @@ def either(parameter: str) -> str:
     return f"{parameter}=..., on the command line --{parameter} ..."
 
 
-def no_header_hint(columns: Sequence[str]) -> str:
-    """Return what to do where the first line of a file seems to hold values, not names of columns; else nothing.
-
-    >>> no_header_hint(["q1", "d7", "0.5"])
-    '; the first line seems to hold values: add a line with the names of the columns above it'
-    """
-    if len(columns) == 1 and ";" in columns[0]:
-        return "; expected columns with commas between them in a csv, tabs in a tsv"
-    if not any(re.fullmatch(r"[+-]?[0-9.]+", column) or "://" in column or len(column) > 60 for column in columns):
-        return ""
-    return "; the first line seems to hold values: add a line with the names of the columns above it"
-
-
 def _table_format(name: str, content: bytes) -> str:
     suffix = format_suffix(name).removeprefix(".")
     if suffix in TABLE_FORMATS:
@@ -173,7 +160,7 @@ def _read_delimited(
     columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
-        raise ReadError(name, None, f"column names must differ: {twice!r} appears twice{no_header_hint(columns)}")
+        raise ReadError(name, None, f"column names must differ: {twice!r} appears twice")
     origin = Origin(name, lambda: [line for line, _ in records(whole, name, separator)][1:])
     cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
     text = None if [*map(str.lower, columns)] == [*QUEPID] else text

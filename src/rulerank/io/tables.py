@@ -32,7 +32,7 @@ from rulerank.io.columns import (
     to_polars,
 )
 from rulerank.io.files import Origin, Source
-from rulerank.io.frames import FIELD, QUEPID, either, no_header_hint, read_frame, write_frame
+from rulerank.io.frames import FIELD, QUEPID, either, read_frame, write_frame
 from rulerank.recall_base import JUDGED, RecallBase, grade_counts
 
 ROLES = {
@@ -239,7 +239,7 @@ def _check_columns(frame: pl.DataFrame, origin: Origin, named: Sequence[tuple[st
     for role, column in named:
         if column not in frame.columns:
             there = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
-            raise origin(None, there + (no_header_hint(frame.columns) or f"; name the {ROLES[role]} ({either(role)})"))
+            raise origin(None, f"{there}; name the {ROLES[role]} ({either(role)})")
 
 
 def feature_values(

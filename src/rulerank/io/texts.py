@@ -1,7 +1,4 @@
-"""Texts and what comes beside them: documents with named fields, queries, judgements and pairs to compute features of.
-
-All may be jsonl, csv, tsv, Parquet or a data frame; judgements also qrels, pairs a run.
-"""
+"""Documents with named fields, queries and judgements, from jsonl, csv, tsv, Parquet or a data frame, or from qrels."""
 
 from __future__ import annotations
 
@@ -20,8 +17,8 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import MISSING, first_repeat, is_frame
 from rulerank.io.files import NamedBytes, Origin, decoded, format_suffix, json_object, read_bytes
 from rulerank.io.formats import HEAD, sniff
-from rulerank.io.frames import TABLE_FORMATS, either, no_header_hint, read_frame
-from rulerank.io.trec import Qrels, read_qrels, read_run
+from rulerank.io.frames import TABLE_FORMATS, read_frame
+from rulerank.io.trec import Qrels, read_qrels
 
 NAMES = {  # of columns, the first that is there counts
     "id": ("id", "docid", "doc_id", "_id", "docno", "document_id"),
@@ -31,7 +28,6 @@ NAMES = {  # of columns, the first that is there counts
     "grade": ("grade", "rating", "relevance", "label", "score"),
 }
 WHAT = {"id": "document id", "qid": "query id", "query": "query's text", "docid": "document id", "grade": "grade"}
-TEXT_FORMATS = ("jsonl", *TABLE_FORMATS)
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 
 Value = str | float | list[Any] | None  # of a field of one document; of a list's items, all text or all numbers
@@ -102,50 +98,19 @@ class Queries:
         return f"Queries({counted(len(self), 'query', 'queries')})"
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Documents of queries, such as an engine returned, with ranks and scores if known.
-
-    >>> Pairs(["q1", "q1"], ["a", "b"], rank=[1, 2])
-    Pairs(2 pairs, with engine_rank)
-    """
-
-    qid: Array
-    docid: Array
-    rank: Array | None = None  # float64, from 1
-    score: Array | None = None  # float64, NaN = not known
-
-    def __post_init__(self) -> None:
-        for name in ("qid", "docid"):
-            object.__setattr__(self, name, _strings(name, getattr(self, name), len(self.qid)))
-        for name in ("rank", "score"):
-            values = getattr(self, name)
-            if values is not None:
-                object.__setattr__(self, name, check_column(name, values, len(self.qid)).astype(np.float64))
-        if first_repeat(list(zip(self.qid, self.docid, strict=True))):
-            raise DataError("a document can occur once per query: a pair appears twice")
-
-    def __len__(self) -> int:
-        return self.qid.size
-
-    def __repr__(self) -> str:
-        known = [f"engine_{name}" for name in ("rank", "score") if getattr(self, name) is not None]
-        return f"Pairs({counted(len(self), 'pair')}{', with ' + ' and '.join(known) if known else ''})"
-
-
-def read_documents(source: Any, *, id: str | None = None, format: str | None = None) -> Documents:
+def read_documents(source: Any) -> Documents:
     """Read documents: jsonl, csv, tsv, Parquet (.gz too) or a data frame.
 
-    Ids are text; their column is `id`, or the first of id, docid, doc_id, _id, docno, document_id. Every other field
-    is kept as it is: text, numbers, lists. An empty text, list or null means that the document lacks the field. A tsv
+    Ids are text; their column is the first of id, docid, doc_id, _id, docno, document_id. Every other field is
+    kept as it is: text, numbers, lists. An empty text, list or null means that the document lacks the field. A tsv
     without a header holds `id<tab>text`.
 
     >>> import io
     >>> read_documents(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
     Documents(1 document, fields: title, price)
     """
-    columns, origin = read_columns(source, format, None if id else ("id", "text"), (".tsv",))
-    id, ids = _ids(columns, "id", origin, id)
+    columns, origin = read_columns(source, ("id", "text"), (".tsv",))
+    id, ids = _ids(columns, "id", origin)
     del columns[id]
     twice = first_repeat(ids.tolist())
     if twice:
@@ -171,9 +136,7 @@ def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str])
     return {name: _cleaned(name, [doc.get(name) for doc in docs], Origin()) for name in fields}
 
 
-def read_queries(
-    source: Any, *, qid: str | None = None, query: str | None = None, format: str | None = None
-) -> Queries:
+def read_queries(source: Any) -> Queries:
     """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, or a data frame.
 
     The columns are `qid` (or query_id, id) and `query` (or query_text, text, title). A tsv without a header holds
@@ -183,10 +146,10 @@ def read_queries(
     >>> read_queries(io.BytesIO(b"1\\tfresh milk\\n2\\tcheese\\n")).texts
     ['fresh milk', 'cheese']
     """
-    columns, origin = read_columns(source, format, None if qid or query else ("qid", "query"), ("", ".tsv", ".txt"))
-    qid, qids = _ids(columns, "qid", origin, qid)
+    columns, origin = read_columns(source, ("qid", "query"), ("", ".tsv", ".txt"))
+    qid, qids = _ids(columns, "qid", origin)
     others = {name: values for name, values in columns.items() if name != qid}
-    query = _find_column(others, "query", origin, query)
+    query = _find_column(others, "query", origin)
     texts = columns[query]
     first: dict[str, int] = {}
     for row, one in enumerate(qids.tolist()):
@@ -206,60 +169,39 @@ def read_queries(
     return Queries(np.array([*first], dtype=object), [texts[row] or "" for row in rows], vectors)
 
 
-def read_judgements(source: Any, *, format: str | None = None) -> Qrels:
+def read_judgements(source: Any) -> Qrels:
     """Read judgements: TREC qrels, or a csv, tsv, jsonl or Parquet table with columns qid, docid and grade.
 
     >>> import io
     >>> read_judgements(io.BytesIO(b"query_id\\tquery\\tdoc_id\\tgrade\\n1\\tmilk\\td7\\t2\\n")).grade.tolist()
     [2]
     """
-    source, is_trec = _trec_or_table(source, format, "qrels")
-    if is_trec:
-        return read_qrels(source)
-    columns, origin = read_columns(source, format)
+    if not is_frame(source):
+        content, name = read_bytes(source)
+        source = NamedBytes(content, name)
+        if sniff(content[:HEAD]) == "qrels" and not content.startswith(b"{"):
+            return read_qrels(source)
+    columns, origin = read_columns(source)
     qids, docids = _pair_ids(columns, origin)
     column = _find_column(columns, "grade", origin)
-    grades = [_number(value, row, column, origin, whole=True) for row, value in enumerate(columns[column])]
-    return Qrels(qids, docids, np.array(grades, dtype=np.int32))
-
-
-def read_pairs(source: Any, *, format: str | None = None) -> Pairs:
-    """Read which documents to compute features of: a TREC run, or a table with qid, docid and maybe rank and score.
-
-    >>> import io
-    >>> read_pairs(io.BytesIO(b"q1 Q0 d7 1 12.5 solr\\nq1 Q0 d8 2 11.0 solr\\n")).rank.tolist()
-    [1.0, 2.0]
-    """
-    source, is_trec = _trec_or_table(source, format, "run")
-    if is_trec:
-        run = read_run(source)
-        return Pairs(run.qid, run.docid, run.ranks(), run.score)
-    columns, origin = read_columns(source, format)
-    known = {
-        name: np.array([_number(v, row, name, origin) for row, v in enumerate(columns[name])])
-        for name in ("rank", "score")
-        if name in columns
-    }
-    return Pairs(*_pair_ids(columns, origin), **known)
+    return Qrels(qids, docids, np.array([_grade(v, row, column, origin) for row, v in enumerate(columns[column])]))
 
 
 def read_columns(
-    source: Any, format: str | None, bare: tuple[str, str] | None = None, endings: Collection[str] = ()
+    source: Any, bare: tuple[str, str] | None = None, endings: Collection[str] = ()
 ) -> tuple[Columns, Origin]:
     """Return the columns of a file or frame as lists, and where its rows are.
 
-    bare: what the two columns are called of a tsv that may have no header, by the ending of its name.
+    bare: names of the two columns of a tsv without a header, if the name of the file ends in one of `endings`.
     """
-    if format is not None and format not in TEXT_FORMATS:
-        raise DataError(f"expected a format of texts, {', '.join(TEXT_FORMATS)}, got {format!r}; name it with format=")
     if is_frame(source):
         frame, origin = read_frame(source)
         return {name: frame[name].to_list() for name in frame.columns}, origin
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty")
-    suffix, n_added = format_suffix(name), 0
-    if bare and format is None and suffix in endings:
+    suffix, format, n_added = format_suffix(name), None, 0
+    if bare and suffix in endings:
         cells = decoded(content, name).partition("\n")[0].rstrip("\r").split("\t")
         if len(cells) == 2 and not ({cell.lower() for cell in cells} & {*NAMES[bare[0]], *NAMES["query"]}):
             format, n_added = "tsv", 1
@@ -277,7 +219,7 @@ def read_columns(
 
 
 def clean(text: str) -> str:
-    """Return the text with what is no Unicode character (half of a pair, from a cut-off JSON escape) replaced.
+    """Return the text with lone surrogates, from a cut-off JSON escape, replaced.
 
     >>> clean("ab"), clean("a\\ud800b")
     ('ab', 'a\ufffdb')
@@ -300,23 +242,13 @@ def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
     return {field: [row.get(field) for row in rows.values()] for field in names}, Origin(name, [*rows])
 
 
-def _trec_or_table(source: Any, format: str | None, trec: str) -> tuple[Any, bool]:
-    """Return the source with its content read, and whether it is a TREC file."""
-    if is_frame(source):
-        return source, False
-    content, name = read_bytes(source)
-    is_trec = format == trec or (format is None and sniff(content[:HEAD]) == trec and b"{" not in content[:1])
-    return NamedBytes(content, name), is_trec
-
-
 def _find_column(columns: Mapping[str, object], role: str, origin: Origin, given: str | None = None) -> str:
-    """Return the column that was named, or the first that goes by a known name."""
+    """Return the column that is given, or the first with a known name."""
     names = NAMES[role] if given is None else (given,)
     found = next((name for name in names if name in columns), None)
     if found is None:
-        to_do = no_header_hint([*columns]) or f"; name that of the {WHAT[role]} ({either(role)})"
         there = listed([*columns]) or "none"
-        raise origin(None, f"there is no column named {' or '.join(names)}; the columns are {there}{to_do}")
+        raise origin(None, f"no column is the {WHAT[role]}: name it {' or '.join(names)}; the columns are {there}")
     return found
 
 
@@ -334,7 +266,7 @@ def _ids(columns: Columns, role: str, origin: Origin, given: str | None = None) 
 
 
 def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
-    """Return the ids of queries and documents, each pair once."""
+    """Return the ids of queries and documents; a pair that appears twice is an error."""
     no_id = "query" in columns and not {*columns} & {*NAMES["qid"]}
     qids, docids = _ids(columns, "qid", origin, "query" if no_id else None)[1], _ids(columns, "docid", origin)[1]
     twice = first_repeat(list(zip(qids, docids, strict=True)))
@@ -344,15 +276,14 @@ def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
     return qids, docids
 
 
-def _number(value: Any, row: int, column: str, origin: Origin, *, whole: bool = False) -> float:
+def _grade(value: Any, row: int, column: str, origin: Origin) -> int:
     try:
-        number = float("nan") if value is None and not whole else float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        number = float("inf")
-    if abs(number) == float("inf") or (whole and not number.is_integer()):
-        what = "a whole number" if whole else "a number"
-        raise origin(row, f"expected {what} in {column!r}, got {value!r:.60}")
-    return number
+        number = math.nan
+    if not number.is_integer():
+        raise origin(row, f"expected a whole number in {column!r}, got {value!r:.60}")
+    return int(number)
 
 
 def _cleaned(name: str, values: Sequence[Any], origin: Origin) -> list[Value]:

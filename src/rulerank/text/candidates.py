@@ -16,18 +16,17 @@ from rulerank._util.loops import compiled, in_blocks
 from rulerank._util.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.io.texts import Pairs
-from rulerank.io.trec import Qrels
+from rulerank.io.trec import Qrels, Run
 from rulerank.text.kernels import Forward, QueryWords, Weighting, count_documents
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Pairs by number, those of a query together, and what an engine said."""
+    """Pairs of query and document by number, those of a query together, and the features of an engine."""
 
     docs: Array  # int64
     queries: Array  # int64
-    extra: Array  # bool: no candidate, and there because it is judged
+    extra: Array  # bool: not a candidate, there because it is judged
     engine: Mapping[str, Array] = field(default_factory=dict)
 
 
@@ -36,7 +35,7 @@ def rows_to_compute(
     doc_numbers: Mapping[str, int],
     best: Callable[[], list[Array]] | None,
     qrels: Qrels | None,
-    pairs: Pairs | None,
+    pairs: Run | None,
     judged_extra: bool = True,
 ) -> Rows:
     """Return the listed pairs, or the candidates of every query and then the judged documents that are not among them.
@@ -55,8 +54,8 @@ def rows_to_compute(
     if pairs is not None:
         docs, queries, kept = _known(pairs.qid, pairs.docid, query_numbers, doc_numbers, "pairs")
         order = np.argsort(queries, kind="stable")
-        columns = {f"engine_{name}": getattr(pairs, name) for name in ("rank", "score")}
-        engine = {name: column[kept][order] for name, column in columns.items() if column is not None}
+        columns = {"engine_rank": pairs.ranks(), "engine_score": pairs.score}
+        engine = {name: column[kept][order] for name, column in columns.items()}
         docs, queries = docs[order], queries[order]
         extra = np.zeros(docs.size, dtype=bool)
     else:
@@ -77,19 +76,17 @@ def rows_to_compute(
     return Rows(docs, queries, extra, engine)
 
 
-def run_features(runs: Mapping[str, Pairs], rows: Rows, qids: Array, ids: Array) -> dict[str, Array]:
+def run_features(runs: Mapping[str, Run], rows: Rows, qids: Array, ids: Array) -> dict[str, Array]:
     """Return the score of each row in each run, NaN where the run lacks it, and 1 / rank, 0 where it does."""
     found = {}
     asked = list(zip(qids[rows.queries].tolist(), ids[rows.docs].tolist(), strict=True))
     for name, run in runs.items():
-        places = {pair: place for place, pair in enumerate(zip(run.qid.tolist(), run.docid.tolist(), strict=True))}
+        places = {pair: place for place, pair in enumerate(run.pairs())}
         own = np.array([places.get(pair, -1) for pair in asked])
-        if run.rank is None or run.score is None:
-            raise DataError(f"run {name!r} must have ranks and scores, as a TREC run has")
         if (own < 0).all():
             raise DataError(f"run {name!r} has none of the candidates: check the ids of its queries and documents")
         found[f"score({name})"] = np.where(own < 0, np.nan, run.score[own])
-        found[f"reciprocal_rank({name})"] = np.where(own < 0, 0.0, 1.0 / run.rank[own])
+        found[f"reciprocal_rank({name})"] = np.where(own < 0, 0.0, 1.0 / run.ranks()[own])
     return found
 
 

@@ -18,8 +18,8 @@ from rulerank._util.parameters import Checked, HasParameters, Number, Parameter,
 from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.io.texts import Documents, Pairs, Queries, texts_from_dicts
-from rulerank.io.trec import Qrels, with_qrels
+from rulerank.io.texts import Documents, Queries, texts_from_dicts
+from rulerank.io.trec import Qrels, Run, with_qrels
 from rulerank.text.analyser import Analyser, Words, check_language, starts_of
 from rulerank.text.candidates import (
     InvertedIndex,
@@ -190,17 +190,19 @@ class TextFeatures(HasParameters):
         queries: Queries,
         qrels: Qrels | None = None,
         top: int = 100,
-        pairs: Pairs | None = None,
+        pairs: Run | None = None,
         *,
-        runs: Mapping[str, Pairs] | None = None,
+        runs: Mapping[str, Run] | None = None,
         unjudged: int | str | None = None,
         judged_extra: bool = True,
     ) -> Dataset:
         """Return features of the candidates of queries, with grades where there are judgements, and texts.
 
-        Candidates are the best `top` documents of each query by bm25(all) and, with judgements, all judged ones beside
-        them. Pairs are taken as they are instead, with engine_rank and engine_score as features where they are known.
+        Candidates are the best `top` documents of each query by bm25(all) and, with judgements, all other judged ones.
         top=0 takes the judged documents alone.
+
+        pairs: a run of your search engine; its documents are the candidates instead, with engine_rank and engine_score
+        as features.
 
         unjudged: candidates without a judgement have the grade 0 (0) or none ("skip"); by default 0 where the
         judgements hold hardly any grade 0. Queries without any judgement have no grades.
