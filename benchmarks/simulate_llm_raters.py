@@ -26,7 +26,6 @@ from rulerank.baseline import find_baseline
 from rulerank.dataset import Array, query_index
 from rulerank.evaluation.comparison import interval
 from rulerank.evaluation.llm_labels import TOP, corrected_mean, sampled_mean, sdcg_weights
-from rulerank.experiment.curve import split_halves
 
 N_QUERIES = 300  # with LLM labels
 N_RATINGS = 20  # times that a rater grades all documents; a repetition takes one of them per query
