@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import clone
 from rulerank._util.parameters import HasParameters, Parameter, Whole
 from rulerank.dataset import Array, Dataset, query_index
-from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
+from rulerank.rankers.foreign import fit_ranker, fresh_for_part, predict_ranker
 
 
 class Bagged(HasParameters, BaseEstimator):
@@ -60,7 +61,7 @@ class Bagged(HasParameters, BaseEstimator):
         n_bags = min(self.n_bags, ids.size)
         part = (np.random.default_rng(self.seed).permutation(ids.size) % n_bags)[query]
         if n_bags == 1:
-            self.members_ = [fit_ranker(fresh(self.ranker), data)]
+            self.members_ = [fit_ranker(clone(self.ranker), data)]
         else:
             self.members_ = [
                 fit_ranker(fresh_for_part(self.ranker), data[part != bag], vali=data[part == bag])

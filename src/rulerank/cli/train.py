@@ -257,8 +257,7 @@ def from_data(asked: Asked) -> Trained:
 
 def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
     """Train on graded documents; may select the method or its parameters."""
-    from sklearn.base import clone
-
+    from rulerank._util.estimator import clone
     from rulerank.dataset import check_contrast, query_index
     from rulerank.selection.select import default_grid, default_rankers, select
 

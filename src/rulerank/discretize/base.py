@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank._util.estimator import Estimator, check_is_fitted, in_asked_container, validate
 from rulerank._util.loops import between, compiled, in_blocks
 from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
 from rulerank._util.words import DIGITS, in_words, shorten
@@ -24,7 +23,7 @@ ROWS_AT_ONCE = 256  # a tile of X stays in the nearest cache while every feature
 FEW_CUTS = 32  # up to here comparing with every cut beats halving: no branch to mispredict
 
 
-class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+class Discretizer(HasParameters, Estimator, ABC):
     """Turn each feature's values into bin numbers; a subclass only says where to cut (`_cuts_of` or `_find_cuts`).
 
     A value's bin is the number of its feature's cuts that are not above it, so bins are intervals
@@ -40,6 +39,7 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         "n_jobs": Threads(meaning="number of threads"),
     }
 
+    sklearn_bases = ("OneToOneFeatureMixin", "TransformerMixin", "BaseEstimator")
     kind: ClassVar[str]  # the name users and model files know it by
     needs_grades: ClassVar[bool] = False
 
@@ -92,7 +92,11 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> Array:
         """Return the bin of each value, uint8 (n_rows, n_features)."""
         self._check_fitted()
-        return self.bins_of(self._check(X, reset=False)).T
+        return in_asked_container(self, self.bins_of(self._check(X, reset=False)).T, X)
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """Find the cuts and return the bin of each value."""
+        return self.fit(X, y).transform(X)
 
     def bins_of(self, X: Array) -> Array:
         """Return the bins feature by feature, uint8 (n_features, n_rows), as the rule engine reads them.
@@ -183,14 +187,11 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         self._shown: dict[int, list[str]] = {}  # cuts as `describe` writes them, once it has
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "cuts_"):  # scikit-learn's own check takes longer than the bins of a small query
-            check_is_fitted(self)
+        check_is_fitted(self)
 
     def _check(self, X: ArrayLike, reset: bool) -> Array:
         """Return X as float32 or float64, C-contiguous, without infinities."""
-        values: Array = validate_data(
-            self, unmasked(X), reset=reset, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False
-        )
+        values: Array = validate(self, unmasked(X), reset=reset, order="C")
         infinite = np.isinf(values)
         if infinite.any():
             row, feature = np.argwhere(infinite)[0]
@@ -221,10 +222,12 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         return f"f{feature + 1}" if names is None else str(names[feature])
 
     def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self.needs_grades
-        tags.transformer_tags.preserves_dtype = []  # bins are bytes whatever X is
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # bins are bytes whatever X is
         return tags
 
 

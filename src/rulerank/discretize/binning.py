@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
+from rulerank._util.estimator import clone
 from rulerank._util.parameters import Checked, shown
 from rulerank.dataset import Array
 from rulerank.discretize.base import MAX_BINS, Discretizer, EqualFrequency, EqualWidth

@@ -13,8 +13,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
+from rulerank._util.estimator import clone
 from rulerank._util.loops import progress
 from rulerank._util.parameters import is_whole
 from rulerank.baseline import find_baseline

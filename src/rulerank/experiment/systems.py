@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rulerank._util.estimator import clone
 from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
@@ -24,7 +25,7 @@ from rulerank.io.columns import doc_keys
 from rulerank.io.trec import Run, some_ids
 from rulerank.methods import METHODS
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
+from rulerank.rankers.foreign import fit_ranker, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
@@ -123,7 +124,7 @@ def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: F
     """Fit on train with each setting, choose on the fold's vali, and score its test documents; timed on one core."""
     warm_up(ranker, train)
     start = time.process_time()
-    found = select(train, single_threaded(fresh(ranker)), grid, measure, vali=fold.vali)
+    found = select(train, single_threaded(clone(ranker)), grid, measure, vali=fold.vali)
     tuned = time.process_time()
     assert found.scores is not None  # there is a validation set
     test = predict_ranker(found.ranker, fold.test)
@@ -155,7 +156,7 @@ def warm_up(ranker: Any, train: Dataset) -> None:
     """Run once on a few queries, so that times do not count how long compiled loops take to load."""
     some = train[query_index(train.qid)[0] < WARM_QUERIES]
     try:
-        predict_ranker(fit_ranker(single_threaded(fresh(ranker)), some, vali=some), some)
+        predict_ranker(fit_ranker(single_threaded(clone(ranker)), some, vali=some), some)
     except Exception:  # other libraries have errors of their own where there is too little to learn from
         return  # the fold itself will tell
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import is_whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError

@@ -9,8 +9,8 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import is_whole, unmasked
 from rulerank._util.words import as_date, counted, decimal, on_scale
 from rulerank.dataset import Array, Dataset, doc_name

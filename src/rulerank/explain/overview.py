@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.words import SCALES, counted
 from rulerank.dataset import Dataset, query_index
 from rulerank.errors import DataError

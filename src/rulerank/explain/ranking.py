@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import counted, joined, listed
 from rulerank.baseline import Baseline, find_baseline, suggest_baseline
@@ -192,7 +191,7 @@ def ranks_of(scores: Array) -> Array:
     >>> ranks_of(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
     [2, 1, 2, 4]
     """
-    return np.asarray(rankdata(-scores, method="min"), dtype=np.int64)
+    return np.searchsorted(np.sort(-scores), -scores) + 1
 
 
 def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Passing | None:

@@ -12,8 +12,8 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import as_date, counted, decimal, joined, percent
 from rulerank.baseline import Baseline, FeatureBaseline, SumBaseline, find_baseline

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank.dataset import Array
 from rulerank.errors import DataError, TooLargeError
 from rulerank.export.trees import Leaf, Tree, tree_of, with_missing_code

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted, clone
 from rulerank._util.parameters import Checked, Flag, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ModelFileError
@@ -17,7 +17,7 @@ from rulerank.fusion.metric_rules import MemberRules, picked
 from rulerank.fusion.mixture import Calibration, Mixture, log_likelihoods
 from rulerank.methods import METHODS, method_named
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
+from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh_for_part, predict_ranker
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import TIES
@@ -306,7 +306,7 @@ class Competence(Ranker):
         self.competence_ = state["competence"]
         self._rules = MemberRules() if state["rules"] is None else MemberRules.from_state(state["rules"])
         if self.members_:
-            self.members = [(name, fresh(member)) for name, member in zip(self.names_, self.members_, strict=True)]
+            self.members = [(name, clone(member)) for name, member in zip(self.names_, self.members_, strict=True)]
         elif list(self._rules.metrics) != list(self.names_):
             raise ModelFileError("inconsistent model file (its metrics are not those of its rules); train again")
         if state["rules"] is not None and not isinstance(self._rules.discretizer, str | None):

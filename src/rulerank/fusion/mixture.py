@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from sklearn.isotonic import IsotonicRegression
 
 from rulerank._util.loops import one_blas_thread
 from rulerank.dataset import Array
@@ -107,11 +105,15 @@ def _factor(z: Array, grades: Array, queries: Array) -> float:
     def loss(factor: float) -> float:
         return -float(listwise_log_likelihood(factor * z[:, None], grades, queries).sum())
 
+    from scipy.optimize import minimize_scalar  # slow to load
+
     found = minimize_scalar(loss, bounds=(0.0, MAX_FACTOR), method="bounded", options={"xatol": 1e-6})
     return min((0.0, float(found.x), MAX_FACTOR), key=loss)
 
 
 def _isotonic(z: Array, holds: Array) -> Array:
+    from sklearn.isotonic import IsotonicRegression  # slow to load
+
     found: Array = IsotonicRegression(out_of_bounds="clip").fit_transform(z, holds.astype(np.float64))
     return found
 
@@ -228,6 +230,8 @@ def _fit_gate(log_likelihood: Array, standard: Array, common: Array, penalty: fl
 
     start = np.zeros((standard.shape[1], n_members))
     start[0] = np.log(np.maximum(common, 1e-3))
+    from scipy.optimize import minimize  # slow to load
+
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS})
     coef: Array = found.x.reshape(-1, n_members)
     return coef

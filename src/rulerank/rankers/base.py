@@ -12,10 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import Estimator, check_is_fitted
 from rulerank._util.parameters import HasParameters, Parameter, Threads
 from rulerank._util.words import by_new_names, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, query_index
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
     from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Release, Versus
 
 
-class Ranker(HasParameters, BaseEstimator, ABC):
+class Ranker(HasParameters, Estimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
     A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
@@ -84,9 +82,11 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     prepared_bins: Discretizer | None = None  # fitted to more rows than are learned from
 
     # scikit-learn hands the queries over without being told so in every script
-    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
-    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
+    routed: ClassVar[dict[str, dict[str, bool]]] = {
+        "fit": {"qid": True, "sample_weight": True, "group": False},
+        "predict": {"qid": True},
+        "score": {"qid": True, "sample_weight": True, "group": False},
+    }
 
     _trained_queries: tuple[Array, Array] | None = None  # ids and numbers of rows; a model file does not hold them
     _sample: Sample | None = None  # some training rows, for feature_importances_; a model file holds these alone
@@ -554,6 +554,3 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             # it gives numbers, which is all that partial_dependence asks; a regressor would learn from any numbers
             tags.estimator_type = "regressor"
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "params_")

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils.metadata_routing import get_routing_for_object
 
+from rulerank._util.estimator import Estimator, clone
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.base import Ranker
@@ -24,7 +20,7 @@ from rulerank.rankers.base import Ranker
 QUERY_ARGUMENTS = ("qid", "group_id", "group")
 
 
-class QueryKFold(BaseCrossValidator):
+class QueryKFold(Estimator):
     """Cross-validation that keeps the rows of a query together, for scikit-learn and on its own.
 
     Every query is in exactly one test part. Parts have the same number of queries, plus or minus one. The same seed
@@ -44,7 +40,7 @@ class QueryKFold(BaseCrossValidator):
     [0 1 2 4] [3]
     """
 
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}  # scikit-learn hands the queries over
+    routed: ClassVar[dict[str, dict[str, bool]]] = {"split": {"qid": True, "groups": False}}
 
     def __init__(self, n_splits: int = 5, shuffle: bool = True, seed: int = 0) -> None:
         self.n_splits = n_splits
@@ -79,14 +75,9 @@ class QueryKFold(BaseCrossValidator):
         return self.n_splits
 
 
-def fresh(ranker: Any) -> Any:
-    """Return an unfitted copy; rankers that scikit-learn cannot clone are copied as they are."""
-    return clone(ranker) if hasattr(ranker, "get_params") else deepcopy(ranker)
-
-
 def fresh_for_part(ranker: Any) -> Any:
     """Return an unfitted copy that takes a part of the data though no query of it has two grades, as in a fold."""
-    made = fresh(ranker)
+    made = clone(ranker)
     if isinstance(made, Ranker):
         made.of_a_part = True
     return made
@@ -139,8 +130,12 @@ def takes(ranker: Any, method: str, name: str) -> bool:
     """Whether a method of a ranker has an argument, or hands it on as scikit-learn's pipelines and searches do."""
     if name in inspect.signature(getattr(ranker, method)).parameters:
         return True
-    routed = hasattr(ranker, "get_metadata_routing") and get_config()["enable_metadata_routing"]
-    return bool(routed and get_routing_for_object(ranker).consumes(method, [name]))
+    if not hasattr(ranker, "get_metadata_routing"):
+        return False
+    from sklearn import get_config
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    return get_config()["enable_metadata_routing"] and bool(get_routing_for_object(ranker).consumes(method, [name]))
 
 
 def _query_argument(ranker: Any, method: str) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
+from rulerank._util.estimator import clone
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank._util.words import counted
 from rulerank.dataset import Array

@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
 
+from rulerank._util.estimator import validate
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
@@ -169,20 +169,15 @@ def frame_rows(ranker: Ranker, frame: Any) -> Any:
     chosen = frame[[frame.columns[place] for place in places]]
     if is_frame(chosen):
         chosen = numeric_frame(chosen, ranker.categories_, ranker.dates_)[0]
+    from sklearn.utils.validation import check_array  # it knows all kinds of frames
+
     return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
 
 
 def check_matrix(ranker: Ranker, X: Any, *, reset: bool) -> Any:
     if hasattr(X, "toarray"):
         raise DataError(f"{type(ranker).__name__} does not accept sparse X: give a dense array, X.toarray()")
-    X = validate_data(
-        ranker,
-        unmasked(X),
-        dtype=[np.float32, np.float64],
-        ensure_all_finite=False,
-        ensure_min_samples=1 if reset else 0,
-        reset=reset,
-    )
+    X = validate(ranker, unmasked(X), reset=reset, least=1 if reset else 0)
     check_finite(X)
     return X
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import Number, Parameter, Whole, is_whole, unmasked
 from rulerank._util.words import counted, in_words, on_scale, written_cuts
 from rulerank.dataset import Array

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from rulerank._util.estimator import Estimator
 from rulerank._util.loops import compiled, in_blocks
 from rulerank._util.parameters import HasParameters, is_whole
 from rulerank.dataset import MAX_GRADE, Array, Dataset
@@ -27,7 +27,7 @@ MAX_CELLS = 1 << 23  # pairs of items: 32 MiB; features of few bins need far les
 ROWS_AT_ONCE = 1024  # whose bins and counts stay in the nearest cache
 
 
-class Sampler(HasParameters, BaseEstimator):
+class Sampler(HasParameters, Estimator):
     """Base of the samplers: `begin` says which rows to ask for, `select` asks."""
 
     order_: Array

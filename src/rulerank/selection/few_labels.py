@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from rulerank._util.estimator import clone
 from rulerank._util.loops import one_blas_thread
 from rulerank._util.words import counted, listed, percent
 from rulerank.baseline import SumBaseline, find_baseline

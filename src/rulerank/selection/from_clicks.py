@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from rulerank._util.estimator import clone
 from rulerank._util.words import counted, percent
 from rulerank.baseline import Baseline, FeatureBaseline, ModelBaseline, ScoresBaseline, check_baseline, find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index

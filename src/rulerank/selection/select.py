@@ -15,8 +15,8 @@ from itertools import islice, product
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metadata_routing import MetadataRequest
 
+from rulerank._util.estimator import clone
 from rulerank._util.loops import Bar, progress
 from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
@@ -27,7 +27,7 @@ from rulerank.methods import method_name
 from rulerank.normalize import NORMALIZATIONS, count_missing, normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.fitted_rules import FEW_LABELS, FEW_QUERIES
-from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh, fresh_for_part, predict_ranker
+from rulerank.rankers.foreign import QueryKFold, fit_ranker, fresh_for_part, predict_ranker
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.rows import query_numbers, warn_of_torn_queries
 from rulerank.render.html import ShownTable, table_of
@@ -316,7 +316,7 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
             reason = f"{about}: {labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
         if len({_scale(_changed(one)) for one in rankers.values()}) > 1:
             reason += f"\nscale: {_scale(_changed(first))}"
-        return Selection(fit_ranker(fresh(first), data), (), reason, label)
+        return Selection(fit_ranker(clone(first), data), (), reason, label)
     n_parts = min(N_SPLITS, -(-ENOUGH_QUERIES * N_SPLITS // ids.size))
     parts = list(islice(QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query), n_parts))
     rows = np.concatenate([test for _, test in parts])
@@ -332,7 +332,7 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
     with progress(len(rankers) * len(parts), "choosing a method") as bar:
         table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring, prefer_raw=True)
     n_queries = np.unique(query[rows]).size
-    found = fit_ranker(fresh([*rankers.values()][best]), data)
+    found = fit_ranker(clone([*rankers.values()][best]), data)
     return Selection(found, table, _reason(table, label, n_queries), label, n_queries)
 
 
@@ -376,7 +376,7 @@ def _select_settings(
     with progress(len(settings) * len(parts), "tuning") as bar:
         fits = _fits(ranker, settings, data, query, parts, bar)
         table, _, _ = compare_fits(map(Trial, settings), fits, data, [test for _, test in parts], scoring)
-    best = fit_ranker(fresh(ranker).set_params(**table[0].params), data)
+    best = fit_ranker(clone(ranker).set_params(**table[0].params), data)
     label = str(scoring.measure)
     return Selection(best, table, _best_setting(table, label), label, int(query.max()) + 1)
 
@@ -398,7 +398,7 @@ def _fits(
     for scale, numbers in groups.items():
         # queries stay whole in every part, so that normalising them once is the same as in every fit
         X = data.X if scale is None else normalize_by_query(data.X, query, scale, ranker.n_jobs)
-        tried = [fresh(ranker).set_params(**settings[number]) for number in numbers]
+        tried = [clone(ranker).set_params(**settings[number]) for number in numbers]
         if scale is not None:  # a ranker that chooses one does so itself
             tried = [one.set_params(normalize=None) for one in tried]
         for place, (train, test) in enumerate(parts):
@@ -422,7 +422,7 @@ def _select_on_vali(
     def fits() -> Iterator[Fit]:
         for place, setting in enumerate(settings):
             start = time.process_time()
-            made = fresh(ranker)
+            made = clone(ranker)
             fitted = fit_ranker(made.set_params(**setting) if setting else made, train, vali=vali)
             yield Fit(place, 0, fitted, vali, time.process_time() - start)
 
@@ -475,8 +475,10 @@ class Scoring:
         warn_of_torn_queries(estimator, ids, queries)
         return float(self.values(y, predict_ranker(estimator, X, qid), qid).values[0].mean())
 
-    def get_metadata_routing(self) -> MetadataRequest:
+    def get_metadata_routing(self) -> Any:
         """Tell scikit-learn to hand over the queries."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
         request = MetadataRequest(owner=self)
         request.score.add_request(param="qid", alias=True)
         return request

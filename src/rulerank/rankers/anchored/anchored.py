@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.loops import one_blas_thread
 from rulerank._util.words import by_new_names
 from rulerank.baseline import FeatureBaseline

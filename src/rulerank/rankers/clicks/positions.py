@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from rulerank._util.loops import compiled
 from rulerank._util.words import counted, listed
@@ -213,6 +211,9 @@ def joined_positions(rows: ClickRows, documents: Array) -> Array:
     """
     n_positions = rows.positions.size
     n_nodes = n_positions + int(documents.max(initial=-1)) + 1
+    from scipy.sparse import coo_array  # with the next one: slow to load
+    from scipy.sparse.csgraph import connected_components
+
     edges = coo_array((np.ones(len(rows)), (rows.places, n_positions + documents)), shape=(n_nodes, n_nodes))
     return np.asarray(connected_components(edges, directed=False)[1][:n_positions])
 

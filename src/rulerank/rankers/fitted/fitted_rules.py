@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rulerank._util.parameters import Checked, Flag, Parameter, Whole, shown
 from rulerank._util.words import listed
@@ -155,6 +154,8 @@ class FittedRules(Ranker):
         places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed)
         self.pairs_, self.n_rounds_ = (), ()
         if not folds.n_queries:
+            from sklearn.exceptions import ConvergenceWarning  # slow to load
+
             warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=4)
             self.tables_ = AdditiveTables(0.0, (), self.feature_names_)
             return

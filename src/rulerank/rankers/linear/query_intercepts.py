@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.loops import in_blocks, one_blas_thread
 from rulerank._util.parameters import Number, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
@@ -439,6 +438,8 @@ def _likelihood(
 
 
 def _warn(message: str) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # slow to load
+
     warnings.warn(message, ConvergenceWarning, stacklevel=6)  # where fit was called
 
 

@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from rulerank._util.estimator import clone
 from rulerank._util.parameters import shown
 from rulerank._util.words import listed
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.foreign import fit_ranker, fresh
+from rulerank.rankers.foreign import fit_ranker
 from rulerank.serve.adapters.documents import AnyReranker, opened
 from rulerank.serve.reranker import CANDIDATES, Reranker, Result
 from rulerank.text.text_features import TextFeatures
@@ -76,7 +77,7 @@ class RulerankTransformer(pt.Estimator):
             raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")
         train = self._labelled(topics_or_res_tr, qrels_tr)
         vali = None if topics_or_res_va is None else self._labelled(topics_or_res_va, qrels_va)
-        ranker = fit_ranker(fresh(self.ranker), train, vali=vali)
+        ranker = fit_ranker(clone(self.ranker), train, vali=vali)
         self.reranker = Reranker(ranker, self.text_features)
         return self
 
