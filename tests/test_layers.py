@@ -123,14 +123,33 @@ def test_no_folder_reads_the_private_names_of_another(name):
                     assert not (elsewhere and private(alias.name)), f"{path.relative_to(SRC)} imports {alias.name}"
 
 
-def test_a_plain_train_loads_nothing_of_pages_parts_services_or_clicks(tmp_path):
-    rows = ["qid,docid,grade,a,b", *(f"q{n // 4},d{n},{n % 2},{n % 7},{n % 3}" for n in range(40))]
-    (tmp_path / "train.csv").write_text("\n".join(rows))
-    code = (
-        "import sys; from rulerank.cli import app; "
-        "app(['train', 'train.csv', '-o', 'm.rulerank', '--method', 'RE-GR'], standalone_mode=False); "
-        "print(*(name.split('.')[1] for name in sys.modules if name.startswith('rulerank.')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    loaded = {*done.stdout.splitlines()[-1].split()}
+def loaded_by(folder, *commands):
+    """Return the modules that a process has loaded after these commands, or stop at the first that fails."""
+    calls = "; ".join(f"app({command.split()!r}, standalone_mode=False)" for command in commands)
+    code = f"import sys; from rulerank.cli import app; {calls}; print(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    return {*done.stdout.splitlines()[-1].split()}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    rows = ["qid,docid,grade,bm25,b", *(f"q{n // 4},d{n},{n % 2},{n % 7},{n % 3}" for n in range(40))]
+    (folder / "train.csv").write_text("\n".join(rows))
+    return folder, loaded_by(folder, "train train.csv -o m.rulerank --method RE-GR")
+
+
+def test_a_plain_train_loads_nothing_of_pages_parts_services_or_clicks(trained):
+    loaded = {name.split(".")[1] for name in trained[1] if name.startswith("rulerank.")}
     assert not loaded & {"judging", "scale", "serve", "clicks"}
+
+
+def test_commands_that_people_wait_for_load_neither_scikit_learn_nor_pandas(trained):
+    commands = (
+        "rank train.csv m.rulerank",
+        "explain train.csv m.rulerank --query q1",
+        "rank train.csv m.rulerank -o scores.txt",
+        "evaluate train.csv scores.txt",
+        "sample train.csv -n 5",
+    )
+    assert not loaded_by(trained[0], *commands) & {"sklearn", "pandas", "scipy.stats", "scipy.optimize"}

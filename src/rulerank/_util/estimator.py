@@ -97,7 +97,7 @@ class Estimator:
         """Borrow what scikit-learn's base classes have and this class has not."""
         asked_by_sklearn = name.startswith("_") and not name.startswith("__") and "sklearn.base" in sys.modules
         if name.startswith(ON_DEMAND) or asked_by_sklearn:
-            ours, full = type(self).__mro__, _with_sklearn(type(self))
+            ours, full = type(self).__mro__, _with_sklearn(cast(Any, type(self)))
             for base in full.__mro__:
                 if base not in ours and name in vars(base):
                     found = vars(base)[name]
