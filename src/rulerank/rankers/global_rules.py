@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import Parameter, Word
 from rulerank.dataset import Array
 from rulerank.discretize import WithCategories
