@@ -73,7 +73,7 @@ def test_every_block_is_run_or_stands_in_the_table_with_a_reason():
 def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     for name, source in NAMED.get(page, {}).items():
         shutil.copy(files / "shop" / source, files / name)
-    if page == "docs/explain.md":
+    if page in ("docs/explain.md", "docs/release-page.md"):
         fold = rr.datasets.make_folds(rr.datasets.make_ranking(n_queries=100, seed=0))[0]
         rr.io.write_table(fold.test, files / "test.csv")
         rr.FittedRules().fit(fold.train).save(files / "model.rulerank")
