@@ -9,7 +9,7 @@ import typer
 
 from rulerank.cli import app
 
-INTRODUCTION = """# Commands
+INTRODUCTION = """# Command line: all commands and options
 
 The output of `rulerank COMMAND --help`. Results go to stdout, everything else goes to stderr. A file named `-` is stdin
 or stdout. Every command has `--json`. An error prints one line to stderr and exits with code 2. No command overwrites

@@ -11,6 +11,7 @@ from document_blocks import ROOT
 from rulerank.cli import app
 
 DOCS = ROOT / "docs"
+CODE = re.compile(r"^```.*?^```|^    .*?$", re.MULTILINE | re.DOTALL)
 MADE = {"contributing.md", "changelog.md", "commands.md", "notebooks/judged-data.md", "notebooks/paper.md"}
 
 
@@ -24,6 +25,14 @@ def test_every_page_is_in_the_menu_once():
     nav = pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
     written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     assert sorted(nav) == sorted(written | MADE)
+
+
+def test_guides_are_short():
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+    guides = pages_of(next(part["User guide"] for part in nav if "User guide" in part))
+    lengths = {page: len(CODE.sub("", (DOCS / page).read_text()).split()) for page in guides}
+    assert len(guides) > 25
+    assert not {page: length for page, length in lengths.items() if length > 900}
 
 
 def test_every_public_name_is_in_the_reference_once():
