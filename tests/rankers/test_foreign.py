@@ -10,9 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import rulerank as rr
+from rulerank._util.estimator import clone
 from rulerank.dataset import query_index
 from rulerank.errors import DataError
-from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker, takes
+from rulerank.rankers.foreign import fit_ranker, predict_ranker, takes
 
 DATA = rr.datasets.make_ranking(n_queries=12, docs_per_query=(4, 9), n_features=6, seed=4)
 MIXED = DATA[np.random.default_rng(0).permutation(len(DATA))]  # rows of a query lie apart
@@ -77,7 +78,7 @@ def test_group_ids_are_given_to_those_that_take_them_and_a_column_of_scores_beco
 
 
 def test_group_sizes_are_those_of_the_queries_and_scores_come_back_in_the_rows_order():
-    ranker = fit_ranker(fresh(RanksWithinQueries()), FILLED, MIXED.y, MIXED.qid)
+    ranker = fit_ranker(clone(RanksWithinQueries()), FILLED, MIXED.y, MIXED.qid)
     np.testing.assert_array_equal(ranker.sizes, sizes_in_order_of_appearance(MIXED))
     expected = np.array([x - FILLED[MIXED.qid == q, 0].max() for x, q in zip(FILLED[:, 0], MIXED.qid, strict=True)])
     np.testing.assert_array_equal(predict_ranker(ranker, FILLED, MIXED.qid), expected)
@@ -87,8 +88,8 @@ def test_lightgbm_learns_the_same_however_the_rows_lie():
     lightgbm = pytest.importorskip("lightgbm")
     made = lightgbm.LGBMRanker(n_estimators=20, min_child_samples=3, verbose=-1, n_jobs=1, deterministic=True)
     order = np.argsort(query_index(MIXED.qid)[0], kind="stable")
-    by_hand = fresh(made).fit(MIXED.X[order], MIXED.y[order], group=sizes_in_order_of_appearance(MIXED))
-    fitted = fit_ranker(fresh(made), MIXED)
+    by_hand = clone(made).fit(MIXED.X[order], MIXED.y[order], group=sizes_in_order_of_appearance(MIXED))
+    fitted = fit_ranker(clone(made), MIXED)
     np.testing.assert_array_equal(predict_ranker(fitted, MIXED), by_hand.predict(MIXED.X))
 
 
@@ -96,8 +97,8 @@ def test_lightgbm_learns_the_same_however_the_rows_lie():
     "made", [make_pipeline(SimpleImputer(), Ridge()), DecisionTreeRegressor(max_depth=3, random_state=0)], ids=repr
 )
 def test_estimators_that_know_no_queries_get_plain_rows(made):
-    fitted = fit_ranker(fresh(made), MIXED)
-    np.testing.assert_array_equal(predict_ranker(fitted, MIXED), fresh(made).fit(MIXED.X, MIXED.y).predict(MIXED.X))
+    fitted = fit_ranker(clone(made), MIXED)
+    np.testing.assert_array_equal(predict_ranker(fitted, MIXED), clone(made).fit(MIXED.X, MIXED.y).predict(MIXED.X))
 
 
 def test_a_pipeline_hands_the_queries_on_where_routing_is_switched_on():

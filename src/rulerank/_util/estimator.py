@@ -18,7 +18,7 @@ import numpy as np
 
 T = TypeVar("T")
 ON_DEMAND = ("set_", "get_metadata_routing", "get_feature_names_out", "_repr_mimebundle_")  # people ask for them, too
-FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]
+FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]  # values of other types become the first
 SHOWN = 700  # characters of an estimator's text form
 
 
@@ -145,7 +145,9 @@ def check_is_fitted(estimator: Estimator) -> None:
         )
 
 
-def validate(estimator: Any, X: Any, *, reset: bool, least: int = 1, order: str | None = None) -> Any:
+def validate(
+    estimator: Any, X: Any, *, reset: bool, least: int = 1, order: str | None = None, dtypes: Any = FLOATS
+) -> Any:
     """Return X as a float32 or float64 matrix, infinities and NaN included, and note or compare its columns.
 
     reset: note the number and names of the columns (in `fit`); else they must be those noted.

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank._util.estimator import Estimator, check_is_fitted, in_asked_container, validate
+from rulerank._util.estimator import FLOATS, Estimator, check_is_fitted, in_asked_container, validate
 from rulerank._util.loops import between, compiled, in_blocks
 from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
 from rulerank._util.words import DIGITS, in_words, shorten
@@ -191,7 +191,7 @@ class Discretizer(HasParameters, Estimator, ABC):
 
     def _check(self, X: ArrayLike, reset: bool) -> Array:
         """Return X as float32 or float64, C-contiguous, without infinities."""
-        values: Array = validate(self, unmasked(X), reset=reset, order="C")
+        values: Array = validate(self, unmasked(X), reset=reset, order="C", dtypes=FLOATS[::-1])
         infinite = np.isinf(values)
         if infinite.any():
             row, feature = np.argwhere(infinite)[0]

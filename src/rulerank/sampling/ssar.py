@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank._util.estimator import validate
+from rulerank._util.estimator import FLOATS, validate
 from rulerank._util.parameters import Flag, Parameter, Threads, Whole, unmasked
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
@@ -80,7 +80,7 @@ class SSAR(Sampler):
             X = X.X
         if len(np.shape(X)) == 2 and not np.shape(X)[0]:
             raise DataError("expected documents to choose from: there are none")
-        values = validate(self, unmasked(X), reset=True, order="C")
+        values = validate(self, unmasked(X), reset=True, order="C", dtypes=FLOATS[::-1])
         bins = self._bins(values if self.normalize is None else self._on_one_scale(values, qid))
         n_features, n_rows = bins.shape
         if self.partitions > n_features:
