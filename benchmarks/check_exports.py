@@ -1,4 +1,4 @@
-"""How far exports are from predict, on test parts, through the real libraries: the table of docs/export.md.
+"""How far exports are from predict, on test parts, through the real libraries: the table of docs/benchmarks/export.md.
 
     RULERANK_DATA=... python benchmarks/check_exports.py [--solr] [--movies features.parquet]
 

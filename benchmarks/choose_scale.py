@@ -2,7 +2,7 @@
 
     RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/choose_scale.py OUT.json [SET ...] [--splits 10]
 
-The table of docs/export.md, "Which scale". Half of the queries train, half are tested on, so many splits. Defaults are
+The table of docs/benchmarks/scales.md. Half of the queries train, half are tested on, so many splits. Defaults are
 chosen inside the training half ("inner"): with few labels by the same experiment on its two quarters, with all labels
 by cross-validation, as `rulerank train` does it. OUT.json keeps every cell, so that a run can go on where it stopped;
 without sets to run, the tables are printed from what is there.

@@ -1,4 +1,4 @@
-"""The tables of docs/judging.md: which way to combine the labels of several raters gives the best ranker.
+"""The tables of docs/benchmarks/judging.md: which way to combine the labels of several raters gives the best ranker.
 
 Half of the queries are the pool, half are tested on. `StratifiedSampler` chooses 300 documents; every rater of a team
 grades each, and errs in a known share of cases: any other grade is given, all alike, or, by a kind rater, a higher one

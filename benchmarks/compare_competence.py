@@ -1,4 +1,4 @@
-"""The table of docs/competence.md: rankers, fusions of them and competence-conscious mixing, five folds, test MAP.
+"""The table of docs/benchmarks/rule-rankers.md: rankers, fusions and competence-conscious mixing, five folds, test MAP.
 
 RULERANK_DATA must name the folder with the LETOR sets: python benchmarks/compare_competence.py
 All learn from the training part of a fold; the best member is chosen on its validation part; ties are neutral.

@@ -1,4 +1,4 @@
-"""What similarity in meaning adds: the tables of docs/text-features.md, and the speed of embedding and searching.
+"""What similarity in meaning adds: the tables of docs/benchmarks/texts.md, and the speed of embedding and searching.
 
     RULERANK_TEXTS=FOLDER python benchmarks/compare_meaning.py [--embed static,lsa] [--sets cranfield,cisi,movies]
     RULERANK_TEXTS=FOLDER python benchmarks/compare_meaning.py --few-labels [--embed static]

@@ -1,4 +1,4 @@
-"""The tables of docs/active-sampling.md: what labels chosen by SSAR are worth, against chance and the top of a feature.
+"""The tables of docs/benchmarks/active-learning.md: what labels chosen by SSAR are worth, against chance and a feature.
 
 RULERANK_DATA must name the folder with the LETOR sets: python benchmarks/compare_sampling.py [--thin 20] [--pools 3]
 The training part of each fold is the pool; five folds, mean test MAP, ties neutral, rows shuffled by a fixed seed.

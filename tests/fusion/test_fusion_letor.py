@@ -1,4 +1,4 @@
-"""The figures of docs/fusion.md, for one metric and one fusion of all seven."""
+"""The figures of docs/benchmarks/rule-rankers.md, for one metric and one fusion of all seven."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,7 @@ from rulerank.selection.select import Selection, Trial
 CLICK_PARAMS: dict[str, Any] = {
     "l2": 300.0,
     "missing": "mean",
-}  # whatever held-out clicks prefer: docs/clicks.md, "Calm by default"
+}  # whatever held-out clicks prefer: docs/benchmarks/clicks.md
 HARD = 10_000.0  # l2 of all features but the baseline's, whose coefficient is free
 N_SPLITS = 3
 CHANCE = 5.0  # deviations by which more clicks than looks are no chance
