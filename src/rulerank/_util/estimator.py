@@ -162,7 +162,7 @@ def validate(
     from sklearn.utils.validation import validate_data
 
     return validate_data(
-        estimator, X, reset=reset, dtype=FLOATS, order=order, ensure_all_finite=False, ensure_min_samples=least
+        estimator, X, reset=reset, dtype=dtypes, order=order, ensure_all_finite=False, ensure_min_samples=least
     )
 
 
