@@ -15,7 +15,7 @@ def test_it_writes_the_report_and_prints_the_means(run, folder):
     assert "convention standard, ties expected" in done.out
     files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "queries.csv"}
     assert {path.name for path in (folder / "out").iterdir()} == files | {"cells"}
-    assert len(list((folder / "out" / "cells").iterdir())) == 2
+    assert len(list((folder / "out" / "cells").rglob("output.pkl"))) == 2
 
 
 def test_a_method_may_have_settings_and_the_convention_too(run, folder):

@@ -266,7 +266,7 @@ def compare(
         are the interval.
     rules : convention, ties, docid, relevant_from, max_grade, unjudged and n_jobs, as in `evaluate`.
     """
-    asked = as_measures(measures, others=True)
+    asked = as_measures(measures)
     if not isinstance(scores, Mapping):
         came = type(scores).__name__
         raise DataError(f"expected the grades, then the rankings as a dict from name to scores: got {came}")

@@ -20,7 +20,7 @@ from rulerank.recall_base import CountedRows
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import plain_table
 
-from .measures import KINDS, TIE_RULES, Measure, OtherMeasure, as_measures, convention_named, other_values
+from .measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 
 if TYPE_CHECKING:
     from rulerank.evaluation.comparison import ComparisonTable
@@ -109,7 +109,6 @@ def evaluate(
     retrieved: ArrayLike | None = None,
     relevant_from: int = 1,
     max_grade: int | None = None,
-    judged: ArrayLike | None = None,
     unjudged: int | str | None = None,
     any_grades: bool = False,
     n_jobs: int | None = None,
@@ -140,8 +139,7 @@ they are not counted; complete=True counts them 0
     y : the grades, with qid, the query of each; or a Dataset; or a `Run`, or a file or frame of one: a TREC run, or a
         table with qid, docid and score.
     scores : of each document; beside a run its judgements: a `Qrels`, a Dataset with grades, or a file of either.
-    measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them. "RBP(p=0.8)", too,
-        and those of ir_measures, if that package is installed, such as "Success@5" or "Bpref".
+    measures : one or several, such as "MAP", "NDCG@10" or NDCG @ 10; `evaluation.KINDS` lists them.
     complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result reports it.
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
     ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
@@ -152,8 +150,6 @@ they are not counted; complete=True counts them 0
         the relevant documents and in the ideal ranking. A query of which nothing was returned counts 0.
     relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
-    judged : False for documents without a judgement, which count as not relevant; only measures of ir_measures such as
-        Bpref and Judged@10 distinguish them from documents judged as not relevant.
     unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
         `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
         Of a run: 0, as in trec_eval, or "skip".
@@ -165,7 +161,7 @@ they are not counted; complete=True counts them 0
     if _is_run(y, scores):
         from rulerank.evaluation.rankings import run_beside
 
-        if any(column is not None for column in (qid, docid, retrieved, judged)):
+        if any(column is not None for column in (qid, docid, retrieved)):
             raise DataError("a run includes its queries and ids: name the rest, evaluate(run, qrels, measures=...)")
         return run_beside(y, scores, complete, unjudged).evaluate(
             measures, convention=convention, ties=ties, relevant_from=relevant_from, max_grade=max_grade,
@@ -176,11 +172,11 @@ they are not counted; complete=True counts them 0
     if isinstance(y, Dataset):
         _no_qid(qid, "evaluate(data, scores, measures=...)")
         y = y if docid is None else replace(y, docid=check_column("docid", docid, len(y)))
-        y, scores, qid, docid, retrieved, judged = with_missed(y, scores, retrieved, judged, y.counted_rows(unjudged))
+        y, scores, qid, docid, retrieved = with_missed(y, scores, retrieved, y.counted_rows(unjudged))
     elif unjudged is not None:
         raise DataError("unjudged is for a Dataset, which knows what is judged: evaluate(data, scores, unjudged=0)")
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
-    asked = as_measures(measures, others=True)
+    asked = as_measures(measures)
     rules = convention_named(convention)
     tie_rule = rules.ties if ties is None else ties
     if tie_rule not in TIE_RULES:
@@ -192,7 +188,6 @@ they are not counted; complete=True counts them 0
     grades = _check_known_grades(y)
     n_rows = grades.size
     ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_mask("retrieved", retrieved, n_rows)
-    known = None if judged is None else _check_mask("judged", judged, n_rows)
     score_bits = _check_scores(scores, ranked).view(np.int64)
     names = None
     if docid is not None and tie_rule == "docid":
@@ -200,7 +195,6 @@ they are not counted; complete=True counts them 0
     rows, starts, queries = _group(check_column("qid", qid, n_rows), names)
     if rows is not None:
         score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
-        known = None if known is None else known[rows]
 
     if not any_grades and ranked.all():
         differs = np.append(grades[1:] != grades[:-1], False)
@@ -216,11 +210,10 @@ they are not counted; complete=True counts them 0
     chances = (2.0**steps - 1) / 2.0 ** (highest if max_grade is None else max_grade)
     ranks = np.arange(1, np.diff(starts).max() + 1)
     discounts = 1 / np.log2(np.maximum(2, ranks + rules.rank_shift))
-    own = [measure for measure in asked if not isinstance(measure, OtherMeasure)]
-    kinds = np.array([list(KINDS).index(measure.name) for measure in own], dtype=np.int64)
-    cutoffs = np.array([measure.cutoff or 0 for measure in own], dtype=np.int64)
-    err_depth = max((measure.cutoff or n_rows for measure in own if measure.name == "ERR"), default=0)
-    values = np.empty((len(own), queries.size))
+    kinds = np.array([list(KINDS).index(measure.name) for measure in asked], dtype=np.int64)
+    cutoffs = np.array([measure.cutoff or 0 for measure in asked], dtype=np.int64)
+    err_depth = max((measure.cutoff or n_rows for measure in asked if measure.name == "ERR"), default=0)
+    values = np.empty((len(asked), queries.size))
     n_relevant, n_tied = np.empty((2, queries.size), dtype=np.int64)
 
     def work(first: int, last: int) -> None:
@@ -230,13 +223,6 @@ they are not counted; complete=True counts them 0
         )  # fmt: skip
 
     in_blocks(work, queries.size, n_jobs, min_block=queries.size * ROWS_PER_THREAD // n_rows)
-    if len(own) < len(asked):
-        scored = score_bits.view(np.float64)
-        found = dict(zip(own, values, strict=True))
-        for measure in asked:
-            if isinstance(measure, OtherMeasure):
-                found[measure] = other_values(measure, grades, scored, ranked, known, starts, tie_rule, relevant_from)
-        values = np.array([found[measure] for measure in asked])
     n_empty = int((n_relevant == 0).sum())
     return Result(asked, queries, values, n_rows, int(n_tied.sum()), n_empty, rules.name, tie_rule)
 
@@ -254,16 +240,12 @@ def graded(
 
 
 def with_missed(
-    data: Dataset,
-    scores: ArrayLike,
-    retrieved: ArrayLike | None = None,
-    judged: ArrayLike | None = None,
-    found: CountedRows | None = None,
-) -> tuple[Array, Array, Array, Array | None, Array | None, Array | None]:
+    data: Dataset, scores: ArrayLike, retrieved: ArrayLike | None = None, found: CountedRows | None = None
+) -> tuple[Array, Array, Array, Array | None, Array | None]:
     """Return the rows that count and, behind them, judged documents that the data's recall base has and these lack.
 
     A query none of whose rows counts is there, with nothing retrieved, if its recall base has relevant documents.
-    They come as `evaluate` takes them: grades, scores, queries, document ids, and which are retrieved and judged.
+    Returns the arguments of `evaluate`: grades, scores, queries, document ids, and which documents are retrieved.
     found: the rows that count, by default those of `labelled`.
     """
     found = data.counted_rows() if found is None else found
@@ -272,9 +254,8 @@ def with_missed(
     n_rows, rows, part = len(data), found.rows, data.counted(found)
     given = check_column("scores", scores, n_rows)[rows]
     kept = None if retrieved is None else _check_mask("retrieved", retrieved, n_rows)[rows]
-    known = None if judged is None else _check_mask("judged", judged, n_rows)[rows]
     if part.base is None:
-        return part.y, given, part.qid, part.docid, kept, known
+        return part.y, given, part.qid, part.docid, kept
     assert data.base is not None
     y, query = np.full(n_rows, UNLABELLED, dtype=data.y.dtype), query_index(data.qid)[0]
     y[rows] = part.y
@@ -292,7 +273,6 @@ def with_missed(
         longer(part.qid, data.qid[first]),
         None if part.docid is None else longer(part.docid, np.full(n, "", dtype=object)),
         longer(np.ones(rows.size, dtype=bool) if kept is None else kept, np.zeros(n, dtype=bool)),
-        longer(part.base.judged if known is None else known, np.ones(n, dtype=bool)),
     )
 
 

@@ -31,12 +31,11 @@ class Ranking(NamedTuple):
     qid: Array
     docid: Array | None
     retrieved: Array | None = None
-    judged: Array | None = None
     remarks: tuple[Remark, ...] = ()
 
     def evaluate(self, measures: Any, **rules: Any) -> Result:
         """Measure it by rules of `rulerank.evaluate`."""
-        rules |= {"docid": self.docid, "retrieved": self.retrieved, "judged": self.judged}
+        rules |= {"docid": self.docid, "retrieved": self.retrieved}
         return replace(evaluate(self.y, self.scores, self.qid, measures, **rules), remarks=self.remarks)
 
 
@@ -153,7 +152,7 @@ def beside(
     with located(f"does not fit {judged}", name) if judged else nullcontext():
         both = join(run, qrels, complete, unjudged)
     remarks = queries_apart(run, qrels, complete=complete, otherwise=f"complete={counts}")
-    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
+    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks)
 
 
 def judgements_from(source: Any, **reading: Any) -> Qrels:
