@@ -74,9 +74,9 @@ def reproduce(folder: Path, formats: Sequence[str], asked: argparse.Namespace) -
             lines.append(line)
         (out / "letter.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     experiment = run_systems(folds, systems, out=out / "cells", n_jobs=asked.jobs)
-    for (system, fold), failure in experiment.failures.items():
+    for (system, place), failure in experiment.failures.items():
         what = "skipped" if failure.skipped else "failed"
-        print(f"{system}, {folds[fold].name}: {what}: {failure.reason}", file=sys.stderr)
+        print(f"{system}, {folds[place].name}: {what}: {failure.reason}", file=sys.stderr)
     page, summary = papers_report(
         experiment,
         title=f"The papers on {name}",

@@ -21,7 +21,8 @@ from rulerank.errors import DataError, located
 from rulerank.evaluation.evaluation import Result, evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.render.html import html_table, table_of
-from rulerank.render.text import latex_table, plain_table
+from rulerank.render.latex import latex_table
+from rulerank.render.text import plain_table
 
 LEVEL = 0.95  # of intervals
 LEAVE = 0.9  # of an interval that decides whether to leave a baseline: equal rankings pass its low end in 1 of 20 cases
@@ -212,7 +213,7 @@ class ComparisonTable:
 
     def to_latex(self) -> str:
         """A LaTeX table (package booktabs), with the note as a comment below it."""
-        return f"{latex_table(*self.rows(), n_left=3)}\n% {self.note}\n"
+        return f"{latex_table(table_of(*self.rows(), n_left=3))}\n% {self.note}\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all pairs and rankings as plain values."""

@@ -23,7 +23,7 @@ from rulerank.evaluation import NDCG, Comparison, Measure, P, evaluate
 from rulerank.evaluation.comparison import compare_values, t_test
 from rulerank.evaluation.measures import MAP, as_measures, convention_named
 from rulerank.experiment.run import Experiment
-from rulerank.experiment.systems import GROUPS, Scores, System
+from rulerank.experiment.systems import Scores, System
 from rulerank.io.files import write_bytes
 from rulerank.render.document import DASH, Cell, Content, Page, Section, Sentences, Table, cells, number_cell
 from rulerank.render.html import render_html
@@ -288,7 +288,7 @@ def make_report(
     told = (sentence(summary, first, differences[first]),)
     kept = tuple(section for section in sections if section.parts)
     footer = "Made by rulerank compare. Click a column's title to sort by it."
-    return Page(title, told, kept, groups=tuple(GROUPS.items()), footer=footer, sortable=True), summary
+    return Page(title, told, kept, footer=footer, sortable=True), summary
 
 
 def sentence(summary: Summary, measure: str, differences: Sequence[Comparison]) -> str:
@@ -321,10 +321,6 @@ def named(row: Row) -> Cell:
     return Cell(row.name, about=row.system.about)
 
 
-def groups(summary: Summary) -> tuple[str, ...]:
-    return tuple(row.system.group for row in summary.rows)
-
-
 def means_table(summary: Summary, measures: Sequence[str], differences: dict[str, list[Comparison]]) -> Table:
     """Return every system by the headline measures, with arrows where it differs from the one compared with."""
     marks = {(d.a, measure): mark(d) for measure, found in differences.items() for d in found}
@@ -343,7 +339,7 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
         "Tied: documents that share their score with another of the query."
     )
     header = ("system", *measures, "tied")
-    return Table("All systems", header, tuple(rows), note=note, key="means", groups=groups(summary), legend=True)
+    return Table("All systems", header, tuple(rows), note=note, key="means")
 
 
 def folds_table(summary: Summary, measure: str) -> Table:
@@ -357,7 +353,7 @@ def folds_table(summary: Summary, measure: str) -> Table:
         rows.append((named(row), *(number_cell(float(value)) for value in values), mean, deviation))
     header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "deviation")
     note = f"{measure}. {how(summary)} {BOLD} Deviation: of the folds' means."
-    return Table(f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds", groups=groups(summary))
+    return Table(f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds")
 
 
 def differences_table(summary: Summary, measure: str, found: Sequence[Comparison]) -> Table:
@@ -376,9 +372,8 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Comparison
         f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
         f"randomisation test have {N_ROUNDS:,} rounds (seed {SEED}); the t-test is paired. Bold: p < {ALPHA:g}."
     )
-    own = tuple(summary.row(d.a).system.group for d in found)
     key = f"differences-{measure}"
-    return Table(f"{measure} against {summary.against}", header, tuple(rows), note=note, key=key, groups=own)
+    return Table(f"{measure} against {summary.against}", header, tuple(rows), note=note, key=key)
 
 
 def runs_table(summary: Summary) -> Table:
@@ -397,7 +392,7 @@ def runs_table(summary: Summary) -> Table:
         "core, compiled loops already loaded; training is that of all settings."
     )
     header = ("system", "what it is", "chosen parameters", "training, s per fold", "ranking, ms per query")
-    return Table("Systems and parameters", header, tuple(rows), 3, note, key="runs", groups=groups(summary))
+    return Table("Systems and parameters", header, tuple(rows), 3, note, key="runs")
 
 
 def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] = FORMATS) -> list[Path]:

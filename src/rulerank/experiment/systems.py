@@ -31,7 +31,6 @@ from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.selection.select import select
 
-GROUPS = {"rules": "rule voting", "linear": "query intercepts", "beyond": "others", "yours": "yours"}
 WARM_QUERIES = 3  # enough to load the compiled loops
 
 

@@ -6,8 +6,8 @@ The terminal, Markdown, LaTeX and HTML render a `Page`; explanations and reports
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rulerank._util.words import counted
 
@@ -70,11 +70,7 @@ class Table:
     note: str = ""
     key: str = ""  # names it among others
     words: tuple[str, ...] = ()  # columns further right that hold words
-    groups: tuple[str, ...] = ()  # of each row; neighbours of one group belong together
-    legend: bool = False  # say what the groups are
-    stack: bool = (
-        False  # on a phone, the columns of a row are below each other; so are those of a table without section
-    )
+    stack: bool = False  # on a phone, show the columns of a row below each other, as in a table outside of a section
 
     def is_words(self, place: int) -> bool:
         """Tell whether a column holds words."""
@@ -115,14 +111,11 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as SVG for HTML, and in words what it shows; what can have files beside it takes them from `draw`."""
+    """A drawing as SVG for HTML, and what it shows in words."""
 
     title: str
     svg: str
     about: str
-    key: str = ""  # names its files, too
-    draw: Callable[[str], bytes] | None = field(default=None, compare=False, repr=False)  # a file by its ending
-    inches: float = 0.0  # how wide it was drawn, 0 when that does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +139,8 @@ class Page:
     lead: tuple[str, ...]
     blocks: tuple[Block, ...]
     facts: tuple[tuple[str, str], ...] = ()  # names and values at a glance
-    groups: tuple[tuple[str, str], ...] = ()  # of rows, in all tables: a word for each, and what to call it in a legend
     footer: str = ""
     sortable: bool = False  # in HTML, a click on a column's title sorts by it; that takes a script
-
-    @property
-    def pictures(self) -> list[Picture]:
-        """All pictures in their order."""
-        parts = [part for block in self.blocks for part in (block.parts if isinstance(block, Section) else (block,))]
-        return [part for part in parts if isinstance(part, Picture)]
 
     def in_words(self) -> Iterator[tuple[int, Table | Sentences | Section]]:
         """Yield what formats without pictures show, in order, with the depth of each heading; sections come first.

@@ -1,4 +1,4 @@
-"""Rows of text as tables (aligned, Markdown, LaTeX, csv), and pages for the terminal and as Markdown."""
+"""Rows of text as tables (aligned, Markdown, csv), and pages for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -10,19 +10,12 @@ from typing import Any
 
 from rulerank.render.document import Bar, Cell, Content, Page, Section, Sentences, Table
 
-_LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
-    "▲": r"$\dagger$", "▼": r"$\ddagger$", "–": "--", "—": "---", "±": r"$\pm$", "−": "$-$", "×": r"$\times$",
-    "≥": r"$\geq$", "≤": r"$\leq$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
-}  # fmt: skip
 WIDTH = 100  # of sentences and tables
 NAME = 28  # letters of a first column that is broken last
 EDGE = 3  # between columns that Rich draws
 GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
-LAST_LATIN = "\u017f"  # up to here LaTeX knows every letter
 
 
 def plain_table(
@@ -59,39 +52,6 @@ def markdown_table(
     rule = ["---" if place < n_left or place in words else "---:" for place in range(len(header))]
     escaped = [[cell.replace("|", "\\|") for cell in cells] for cells in [header, *rows]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [escaped[0], rule, *escaped[1:]])
-
-
-def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
-    r"""Write a LaTeX table; it needs the package booktabs.
-
-    >>> print(latex_table(["ranker", "MAP"], [["RE_GR", "0.4453"]]))
-    \begin{tabular}{lr}
-    \toprule
-    ranker & MAP \\
-    \midrule
-    RE\_GR & 0.4453 \\
-    \bottomrule
-    \end{tabular}
-    """
-    columns = "l" * n_left + "r" * (len(header) - n_left)
-    lines = [" & ".join(latex_text(cell) for cell in cells) + r" \\" for cells in [header, *rows]]
-    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
-
-
-def latex_text(text: str) -> str:
-    r"""Return text as LaTeX sets it letter by letter; letters it does not know are written as their numbers.
-
-    >>> print(latex_text("50 % of a_b ▲ 字"))
-    50 \% of a\_b $\dagger$ [U+5B57]
-    """
-    return "".join(
-        _LATEX.get(char) or (char if char <= LAST_LATIN and char.isprintable() else _by_number(char)) for char in text
-    )
-
-
-def _by_number(char: str) -> str:
-    return " " if char.isspace() else f"[U+{ord(char):04X}]"
 
 
 def _guarded(cell: object) -> object:
