@@ -189,7 +189,8 @@ def select(
     >>> len(found.table), sorted(found.best), type(found.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
     >>> print(rr.select(data[:300]).reason)
-    QueryIntercepts: 300 labels of 10 queries are too few to choose by cross-validation (from 500 of 15)
+    QueryIntercepts: MAP 0.... on 10 held-out queries; 300 labels of 10 queries are too few to choose by \
+cross-validation (from 500 of 15)
     scale: raw values
     """
     _check_data(data, grid)
@@ -307,16 +308,17 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
     if not rankers:
         raise DataError("expected at least one method to choose from: got none")
     query, ids = query_index(data.qid)
-    label = str(scoring.measure)
-    if len(data) < FEW_LABELS or ids.size < FEW_QUERIES or len(rankers) == 1:
+    label, all_scales = str(scoring.measure), {_scale(_changed(one)) for one in rankers.values()}
+    why = ""
+    if len(rankers) > 1 and (len(data) < FEW_LABELS or ids.size < FEW_QUERIES):
+        labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
+        why = f"{labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
+        rankers = dict(islice(rankers.items(), 1))
+    elif len(rankers) == 1:
+        why = "the only one to choose from"
+    if why and ids.size < N_SPLITS:
         about, first = next(iter(rankers.items()))
-        reason = f"{about}: the only one to choose from"
-        if len(rankers) > 1:
-            labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
-            reason = f"{about}: {labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
-        if len({_scale(_changed(one)) for one in rankers.values()}) > 1:
-            reason += f"\nscale: {_scale(_changed(first))}"
-        return Selection(fit_ranker(fresh(first), data), (), reason, label)
+        return Selection(fit_ranker(fresh(first), data), (), f"{about}: {why}", label)
     n_parts = min(N_SPLITS, -(-ENOUGH_QUERIES * N_SPLITS // ids.size))
     parts = list(islice(QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query), n_parts))
     rows = np.concatenate([test for _, test in parts])
@@ -333,7 +335,10 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
         table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring, prefer_raw=True)
     n_queries = np.unique(query[rows]).size
     found = fit_ranker(fresh([*rankers.values()][best]), data)
-    return Selection(found, table, _reason(table, label, n_queries), label, n_queries)
+    reason = _reason(table, label, n_queries)
+    if why:
+        reason += f"; {why}" + (f"\nscale: {_scale(table[0].params)}" if len(all_scales) > 1 else "")
+    return Selection(found, table, reason, label, n_queries)
 
 
 def _changed(ranker: Any) -> dict[str, Any]:
