@@ -14,8 +14,6 @@ what trec_eval does for a query that is in the qrels. A `Result` says how many s
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -47,7 +45,6 @@ KINDS = {  # the kernels number them in this order
 }
 _NAMES = {kind.lower(): kind for kind in KINDS} | {kind.per_query.lower(): name for name, kind in KINDS.items()}
 _NAMES["r"] = "Recall"  # as ir_measures writes it
-_SPELLINGS = _NAMES | {"precision": "P", "prec": "P", "reciprocalrank": "MRR"}  # for "did you mean"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,24 +186,4 @@ def _choices() -> str:
 
 
 def _unknown(text: str) -> str:
-    meant = _close_to(text)
-    return f"unknown measure {text!r}; {f'did you mean {meant}? ' if meant else ''}choose from {_choices()}"
-
-
-def _close_to(text: str) -> str | None:
-    """Return the measure that was probably meant: letters swapped, or written as trec_eval and others do.
-
-    >>> _close_to("NCDG@10"), _close_to("ndcg_cut_10"), _close_to("p10"), _close_to("F1")
-    ('NDCG@10', 'NDCG@10', 'P@10', None)
-    """
-    written = re.fullmatch(r"([a-z]+?)(?:cut|at)?([1-9]\d{0,5})?", re.sub(r"[\W_]+", "", text.lower()))
-    if not written:
-        return None
-    found = difflib.get_close_matches(written[1], _SPELLINGS, n=1, cutoff=0.7)
-    if not found:
-        return None
-    name, cutoff = _SPELLINGS[found[0]], written[2]
-    allowed = KINDS[name].cutoff
-    if allowed == "none" or not (cutoff or allowed == "needed"):
-        return name
-    return f"{name}@{cutoff or 10}"
+    return f"unknown measure {text!r}; choose from {_choices()}"

@@ -196,8 +196,6 @@ def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
 
 def run_beside(run: Any, qrels: Any, complete: bool, unjudged: int | str | None) -> Ranking:
     """Return a run beside judgements, values or files of either; `evaluate` says what the others mean."""
-    if isinstance(qrels, Run) and isinstance(run, Qrels | Dataset):
-        run, qrels = qrels, run  # their types tell them apart
     if isinstance(run, Qrels | Dataset) or isinstance(qrels, Run):
         raise DataError("expected a run, then judgements: evaluate(run, qrels)")
     made = run if isinstance(run, Run) else read_scored(run)

@@ -39,10 +39,6 @@ N_ROUNDS = 10_000
 SEED = 0
 ALPHA = 0.05
 NAMED = 6  # systems in a sentence
-ABOUT_PLUS = (
-    "A name with + is this library's default where it is not as published. These defaults were developed on "
-    "OHSUMED and MQ2008; the documentation of each says how, and which test figures were seen on the way."
-)
 BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
 
 
@@ -274,7 +270,6 @@ def make_report(
     first = labels[0]
     tested = dict.fromkeys([first, "NDCG@10" if "NDCG@10" in labels else labels[-1]])
     gaps = tuple(differences_table(summary, m, differences[m]) for m in tested if differences[m])
-    plus = f" {ABOUT_PLUS}" if any(row.name.endswith("+") for row in summary.rows) else ""
     made_with = f"rulerank {__version__}, Python {platform.python_version()}, numpy {np.__version__}"
     failed = dict.fromkeys(system for system, _ in experiment.failures)
     said = tuple(f"{name}: {failure_of(experiment, name)}" for name in failed)
@@ -283,7 +278,7 @@ def make_report(
         Section("Results", (means_table(summary, labels, differences),), key="results"),
         Section("Fold by fold", (folds_table(summary, first),), key="folds"),
         Section("Significance", gaps, key="significance"),
-        Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.{plus}", "run"),
+        Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.", "run"),
     ]
     told = (sentence(summary, first, differences[first]),)
     kept = tuple(section for section in sections if section.parts)

@@ -95,7 +95,7 @@ def text_table(block: Table, width: int = WIDTH) -> str:
     x   10  so
     yy   9  because
     """
-    return _plain(_rich_table(block, width), width)
+    return _plain(rich_table(block, width), width)
 
 
 def _plain(drawing: Any, width: int) -> str:
@@ -139,7 +139,7 @@ def rich_page(page: Page, width: int | None = None) -> Any:
     for depth, block in page.in_words():
         parts.append(Text(block.title, style="bold cyan" if depth == 2 else "cyan"))
         if isinstance(block, Table):
-            parts += [_rich_table(block, width), *([Text(f"{margin}{block.note}", style="dim")] if block.note else [])]
+            parts += [rich_table(block, width), *([Text(f"{margin}{block.note}", style="dim")] if block.note else [])]
         else:
             sentences = block.sentences if isinstance(block, Sentences) else (block.about,) if block.about else ()
             parts += [Text(f"{margin}{sentence}") for sentence in sentences]
@@ -147,7 +147,8 @@ def rich_page(page: Page, width: int | None = None) -> Any:
     return Group(*parts)
 
 
-def _rich_table(block: Table, text_width: int | None = None) -> Any:
+def rich_table(block: Table, text_width: int | None = None) -> Any:
+    """Draw a table with Rich; text_width: of plain text, without bars and lines."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text

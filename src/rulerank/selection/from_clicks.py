@@ -24,7 +24,7 @@ from rulerank.evaluation.comparison import LEAVE, clearly_less, compare_gains
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.anchored_ranker import AnchoredRanker
-from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, known_effects, weighed
+from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, weighed
 from rulerank.rankers.clicks.likelihood import ranking_losses
 from rulerank.rankers.clicks.positions import find_positions
 from rulerank.rankers.foreign import QueryKFold
@@ -38,7 +38,6 @@ CLICK_PARAMS: dict[str, Any] = {
 }  # whatever held-out clicks prefer: docs/clicks.md, "Calm by default"
 HARD = 10_000.0  # l2 of all features but the baseline's, whose coefficient is free
 N_SPLITS = 3
-CHANCE = 5.0  # deviations by which more clicks than looks are no chance
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
 QUERIES = ("held-out query", "held-out queries")
@@ -76,8 +75,6 @@ def select_by_clicks(
     if isinstance(start, ScoresBaseline):
         raise DataError("baseline: scores of rows do not rank new documents: name a feature, a model or a run")
     baseline = None if start is None else _baseline_scores(start, data, queries, documents)
-    if propensities is not None:
-        check_possible(propensities, rows)
     candidates = _candidates(ranker, start)
     clicks = f"{counted(int(n_clicks.sum()), 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     table: tuple[Trial, ...] = ()
@@ -181,20 +178,6 @@ def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: A
     """
     _, first, own = np.unique(documents, return_index=True, return_inverse=True)
     return predict(data[first])[own.reshape(-1)]
-
-
-def check_possible(propensities: Any, rows: ClickRows) -> None:
-    """Refuse propensities below the share of impressions that were clicked."""
-    impressions, clicks = rows.by_position()
-    looked = np.exp(-known_effects(propensities, rows.positions))
-    most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
-    if (clicks > most + CHANCE).any():
-        place = int((clicks > most + CHANCE).argmax())
-        raise DataError(
-            f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
-            f"impressions, but its propensity is {looked[place]:.2g}: a position cannot be clicked more often than "
-            "it is examined; give propensities that fit the log"
-        )
 
 
 def _held_out(
