@@ -51,7 +51,7 @@ def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, fol
     values = [line.split()[1].strip("*~") for line in done.out.splitlines()[1:4]]
     assert values == sorted(values, reverse=True)
     assert {line.split()[0] for line in done.out.splitlines()[1:4]} >= {"trees", "engine"}
-    assert "less that of engine" in (folder / "report" / "report.md").read_text()
+    assert "minus that of engine" in (folder / "report" / "report.md").read_text()
     how = "--convention standard:unjudged=0 counts them as not relevant"
     said = f"left out: 1 document of {len(table)} without a judgement ({how})\n"
     assert said in done.err

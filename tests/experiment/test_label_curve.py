@@ -131,7 +131,7 @@ def test_ctrl_c_leaves_the_splits_that_are_done(monkeypatch):
     monkeypatch.setattr(curves, "choose", interrupted)
     curve = label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)
     assert (curve.n_done, curve.n_splits) == (2, 5)
-    assert "in 2 splits of the 5 asked for, as it was interrupted:" in curve.note
+    assert "in 2 splits of 5, then interrupted:" in curve.note
     n_asked[:] = [None]
     with pytest.raises(KeyboardInterrupt):  # one split has no worst among others
         label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)

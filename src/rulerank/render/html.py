@@ -1,7 +1,6 @@
-"""Pages as HTML that needs nothing else: styles inside, no fonts, no other files, and no script but the one that sorts.
+"""Pages as self-contained HTML: inline styles, no fonts or other files, and only one script, which sorts tables.
 
-A block that stands by itself has a heading of its own; those of a section are cards under its heading. Notebooks show
-tables of values that print as text elsewhere.
+A block outside of a section has its own heading; the parts of a section are cards. Notebooks show the same tables.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from rulerank.render.text import text_table
 LONG = 30  # letters; longer texts get room
 WHOLE = """body { margin: 0; }
 @media print { @page { size: A4; margin: 14mm 12mm; } html { font-size: 9.5pt; } }
-"""  # what only a page of its own may say
+"""  # only for a whole page
 
 
 def render_html(page: Page) -> str:
@@ -33,7 +32,7 @@ def render_html(page: Page) -> str:
 
 
 def render_fragment(page: Page) -> str:
-    """Write a page as a part of another one, for notebooks."""
+    """Write a page as an HTML fragment, for notebooks."""
     return f'<div class="{_kind(page)}"><style>\n{_file("page.css")}</style><main>\n{_body(page)}\n</main></div>'
 
 
@@ -112,7 +111,7 @@ def _column(table: Table, place: int) -> str:
 
 
 def _entry(table: Table, place: int, content: Content, marked: bool, both: bool) -> str:
-    """Write one place of a table; a phone shows the column's name beside it."""
+    """Write one cell of a table; on a phone the name of the column is shown beside it."""
     kind, more = _column(table, place), f' data-name="{escape(table.header[place])}"'
     if isinstance(content, Bar):
         text = _bar(content, both)
@@ -148,7 +147,7 @@ def table_of(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int =
 
 
 def html_table(*tables: Table, title: str = "") -> str:
-    """Return tables as a part of a notebook's page.
+    """Return tables as an HTML fragment for notebooks.
 
     >>> "<td" in html_table(table_of(["measure", "mean"], [["MAP", "0.45"]]))
     True
@@ -158,7 +157,7 @@ def html_table(*tables: Table, title: str = "") -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownTable:
-    """A table that prints as aligned text, and that a notebook shows as one.
+    """A table that prints as aligned text, and is an HTML table in notebooks.
 
     >>> ShownTable(table_of(["measure", "mean"], [["MAP", "0.45"]], note="2 queries"))
     measure  mean

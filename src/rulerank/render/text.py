@@ -21,7 +21,7 @@ LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
 def plain_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, words: Collection[int] = ()
 ) -> str:
-    """Align columns with blanks, the first n_left and those in words to the left and the others to the right.
+    """Align columns with spaces: the first n_left and those in words to the left, the others to the right.
 
     >>> print(plain_table(["measure", "mean"], [["MAP", "0.4453"], ["NDCG@10", "0.4480"]]))
     measure    mean
@@ -55,12 +55,12 @@ def markdown_table(
 
 
 def _guarded(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula, as io/delimited.py guards those that are read back."""
+    """Return a cell that no spreadsheet executes as a formula, as io/frames.py does for tables that are read back."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write csv, numbers with all their digits.
+    """Write csv, numbers with all digits.
 
     >>> csv_table(["qid", "AP"], [["a,b", 0.5]])
     'qid,AP\\n"a,b",0.5\\n'
@@ -73,7 +73,7 @@ def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def render_text(page: Page, width: int = WIDTH) -> str:
-    """Write a page as aligned text, no wider than a terminal where that can be.
+    """Write a page as aligned text, no wider than a terminal if possible.
 
     >>> print(render_text(Page("Why", ("Because.",), (Table("Parts", ("feature", "adds"), (("bm25", "+0.2"),)),))))
     Why
@@ -88,7 +88,7 @@ def render_text(page: Page, width: int = WIDTH) -> str:
 
 
 def text_table(block: Table, width: int = WIDTH) -> str:
-    """Write a table as aligned text, words to the left.
+    """Write a table as aligned text.
 
     >>> print(text_table(Table("", ("a", "n", "why"), (("x", "10", "so"), ("yy", "9", "because")), words=("why",))))
     a    n  why
@@ -102,15 +102,15 @@ def _plain(drawing: Any, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    # in a notebook Rich would display the text, beside the page that Jupyter shows anyway
+    # in a notebook Rich would display the text in addition to the HTML
     Console(file=out, width=width, color_system=None, force_jupyter=False).print(drawing)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
 
 def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]:
-    """Return how wide columns are: numbers in one line, the widest columns of words narrower until all fit.
+    """Return the widths of columns: numbers on one line, the widest text columns are narrowed until the table fits.
 
-    least: of each column; words stay whole, too.
+    least: minimum width of each column; words are not broken either.
     """
     columns = [[str(row[place]) for row in block.rows] for place in range(len(block.header))]
     widths = [max([least[place], *map(len, column)]) for place, column in enumerate(columns)]
@@ -127,7 +127,7 @@ def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]
 
 
 def rich_page(page: Page, width: int | None = None) -> Any:
-    """Draw a page with Rich; width: of text without bars and lines."""
+    """Draw a page with Rich; width: of plain text, without bars and lines."""
     from rich.console import Group
     from rich.text import Text
 
@@ -238,7 +238,7 @@ def _content(content: Content) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep what a name contains from being taken for Markdown or HTML."""
+    """Escape Markdown and HTML."""
     for char in "\\`*_[]<>":
         text = text.replace(char, f"\\{char}")
     return text
