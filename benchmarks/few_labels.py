@@ -9,12 +9,12 @@ baseline ranking x 1000.
     python benchmarks/few_labels.py DATA --baseline FEATURE --side-by-side | --samplers | --learners Anchored,QI
 
 DATA: graded documents, a folder of folds, whose test parts are put together, or a folder with the texts of movies,
-cranfield or cisi. --way cli drives `rulerank sample`,
-`train --labels` and `rank` instead of the library, on the same splits. --side-by-side simulates judges who err in 0,
-10 and 20 % of their grades. --samplers and --learners compare other ways to choose and to learn; the learner LightGBM is
-LambdaMART on the same labels, LightGBM-init the same with the baseline's z-scores as init_score, both with leaves and trees
-chosen by cross-validation by query on these labels. Texts have the default
-features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
+cranfield or cisi. --way cli drives `rulerank sample`, `train --labels` and `rank` instead of the library, on the same
+splits. --side-by-side simulates judges who err in 0, 10 and 20 % of their grades. --samplers and --learners compare
+other ways to choose and to learn; the learner LightGBM is LambdaMART on the same labels, LightGBM-init the same with
+the baseline's z-scores as init_score, both with leaves and trees chosen by cross-validation by query on these labels.
+Texts have the default features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0
+where none is given.
 """
 
 from __future__ import annotations
