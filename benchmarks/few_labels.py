@@ -14,7 +14,8 @@ splits. --side-by-side simulates judges who err in 0, 10 and 20 % of their grade
 other ways to choose and to learn; the learner LightGBM is LambdaMART on the same labels, LightGBM-init the same with
 the baseline's z-scores as init_score, both with leaves and trees chosen by cross-validation by query on these labels.
 Texts have the default features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0
-where none is given."""
+where none is given.
+"""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def evaluate(
     `rulerank sample --for-comparison`. The first file is then the data, unless it is a run. A label store that holds
     both kinds of labels needs no --llm-labels.
 
-    Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50, RBP(p=0.8), ... and those of ir_measures. More
-    settings of --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
+    Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50 and MeanNDCG. More settings of
+    --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
     grade) and max_grade (the highest grade of the scale, for ERR).
 
     Example:
@@ -67,7 +67,6 @@ def evaluate(
     from rulerank.cli.output import ending_of, print_json, print_results, results_text
     from rulerank.evaluation import compare_results
     from rulerank.evaluation.evaluation import as_dict, said
-    from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
     from rulerank.io.files import write_text
     from rulerank.judging.label_files import is_store
@@ -102,7 +101,7 @@ def evaluate(
         raise DataError("ties=docid needs document ids: name their column with --docid, or choose other ties")
     results = {
         ranking.name: ranking.evaluate(
-            split_names(measure or ["MAP", "NDCG@10", "P@1"]),
+            [name for several in measure or ["MAP,NDCG@10,P@1"] for name in several.split(",")],
             convention=convention,
             # runs may hold different documents, some of them only relevant ones
             any_grades=qrels is not None and unjudged != "skip",
