@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, NoReturn
 
 DIGITS = 6  # of a cut that people read
 NEXT_TO_NOTHING = 1e-12  # what is smaller is left over from rounding
@@ -204,13 +204,20 @@ def surface(package: str, names: Mapping[str, Sequence[str]]) -> tuple[list[str]
 
 @cache
 def old_names(kind: str) -> dict[str, str]:
-    """Return names in files of version 0.1, and what they are now.
+    """Return the names of version 0.1 and what they are now: of options, commands, or what files hold.
 
-    >>> old_names("classes of models")
-    {'AnchoredRules': 'Anchored'}
+    >>> old_names("commands")["curve"]
+    'label-curve'
     """
     found: dict[str, dict[str, str]] = json.loads(files("rulerank._util").joinpath("old_names.json").read_text())
     return found[kind]
+
+
+def old_attribute(owner: object, name: str) -> NoReturn:
+    """Say what an attribute of version 0.1 is called now: as `__getattr__` of a class whose attributes changed."""
+    new = old_names("attributes").get(name)
+    known = f"{type(owner).__name__!r} has no attribute {name!r}" + ("" if new is None else f": it is now {new!r}")
+    raise AttributeError(known, name=name, obj=owner)
 
 
 def by_new_names(state: Mapping[str, Any]) -> dict[str, Any]:

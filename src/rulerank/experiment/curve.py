@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +24,16 @@ from rulerank.errors import DataError
 from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.pool import PoolLearner
+from rulerank.render.figures import check_matplotlib, plain
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import csv_table, plain_table
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import StratifiedSampler
 from rulerank.selection.few_labels import few_label_ranker
 from rulerank.selection.select import Scoring, select
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Sampler = (
     Callable[[Dataset, np.random.Generator], Array] | SSAR | StratifiedSampler
@@ -46,6 +51,9 @@ RANKERS = (FROM_BASELINE, "QI", "RE-GR", "FR")
 SIZES = (20, 50, 100, 200, 400)
 LOSS = 0.02  # below the baseline by more than this is a loss that users would notice
 ENOUGH = 2  # splits from which on an interrupted curve is shown
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind eyes too
+INK, GREY = "#30343a", "#8a8f98"
+DEEPEST = 0.06  # the axis goes down this far at most, or as far as the best mean is high: losses are told in words
 
 
 @dataclass(frozen=True)
@@ -295,3 +303,54 @@ def scores_after(learner: PoolLearner | None, pool: Dataset, rows: Array, test: 
 def starts_from_baseline(ranker: Ranker) -> bool:
     """Return whether a ranker starts from the baseline ranking, and so can rank without labels."""
     return "baseline" in ranker.get_params(deep=False)
+
+
+def label_curve_figure(curve: LabelCurve) -> Figure:
+    """Draw the mean gain over the baseline against labels, a panel per ranker; thin lines are the worst split."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    n_across = 2 if len(curve.rankers) == 4 else min(3, len(curve.rankers))
+    n_down = ceil(len(curve.rankers) / n_across)
+    figure = Figure(figsize=(1.2 + 4.2 * n_across, 1.1 + 3.4 * n_down), layout="constrained")
+    panels = figure.subplots(n_down, n_across, sharey=True, sharex=True, squeeze=False).ravel()
+    for panel in panels[len(curve.rankers) :]:
+        panel.set_visible(False)
+    for panel, ranker in zip(panels, curve.rankers, strict=False):
+        _draw_panel(panel, curve, ranker)
+        panel.set_xlabel(f"labels (of {curve.n_pool:,.0f} documents)")
+    panels[0].set_ylabel(f"{curve.measure} minus the baseline's")
+    handles, _ = panels[0].get_legend_handles_labels()
+    handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), label="worst split of each"))
+    columns = 4 if n_across > 1 else 2  # four are wider than one panel
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw_panel(panel: Any, curve: LabelCurve, ranker: str) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    others = [name for name in curve.samplers if name != RANDOM]
+    for sampler in curve.samplers:
+        colour = GREY if sampler == RANDOM else COLOURS[others.index(sampler) % len(COLOURS)]
+        points = curve.of(ranker, sampler)
+        labels = [point.n_asked for point in points]
+        panel.plot(labels, [p.worst for p in points], color=colour, zorder=2, linewidth=0.9, linestyle=(0, (3, 2)))
+        panel.plot(labels, [p.gain for p in points], color=colour, marker="o", markersize=3.5, label=plain(sampler))
+    name = f"baseline {curve.baseline}: {curve.measure} {curve.baseline_value:.3f}"
+    panel.axhline(0.0, color=INK, linewidth=1.2, label=plain(name), zorder=1)
+    top = max(0.005, *(point.gain for point in curve.points))
+    low = max(1.08 * min(0.0, *(point.worst for point in curve.points)), -max(DEEPEST, top))
+    panel.set_ylim(low, top + 0.06 * (top - low))
+    deepest = min(point.worst for point in curve.points if point.ranker == ranker)
+    if deepest < low:
+        text = f"worst: {deepest:.2f}".replace("-", "\N{MINUS SIGN}")
+        panel.text(0.98, 0.03, text, transform=panel.transAxes, ha="right", fontsize=8.5, color=INK)
+    panel.set_title(plain(ranker), fontsize=11)
+    panel.set_xscale("log")
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda labels, _: f"{labels:,.0f}"))
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.grid(axis="y", color="#e4e6ea", linewidth=0.8)
+    panel.spines[["top", "right"]].set_visible(False)
