@@ -26,9 +26,9 @@ def ranker(synthetic):
 def test_the_document_meant_must_be_named(ranker, synthetic):
     with pytest.raises(DataError, match=r"expected one document: got 240; give its row, explain\(X, row=3\)"):
         ranker.explain(synthetic.X)
-    with pytest.raises(DataError, match="row must be a whole number from 0 to 239: got 240"):
+    with pytest.raises(DataError, match="row must be an integer from 0 to 239: got 240"):
         ranker.explain(synthetic.X, row=240)
-    with pytest.raises(DataError, match="row must be a whole number from 0 to 0: got 1"):
+    with pytest.raises(DataError, match="row must be an integer from 0 to 0: got 1"):
         ranker.explain(synthetic.X[0], versus=1)
     assert ranker.explain(synthetic.X, 3).score == ranker.explain(synthetic.X[3]).score == ranker.predict(synthetic)[3]
     with pytest.raises(NotFittedError):
@@ -140,7 +140,7 @@ def test_a_mixture_says_why_its_members_count(synthetic):
     note = ranker.explain(clean, 0).notes[-1]
     assert note.startswith(("confidence counts more than yule_q for its features: bm25_body", "yule_q counts more"))
     literal = rr.Competence(["confidence", "yule_q"], literal=True).fit(clean)
-    assert literal.explain(clean.X[0]).notes[-1].startswith("Who is competent for documents like this one")
+    assert literal.explain(clean.X[0]).notes[-1].startswith("Competence for documents like this one")
 
 
 def test_tied_documents_are_said_to_be_tied():

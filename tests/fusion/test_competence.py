@@ -86,11 +86,11 @@ def filled(synthetic):
 
 
 def test_members_come_from_anywhere_and_are_left_as_they_were(filled):
-    members = [
-        ("ours", rr.GlobalRules(normalize="rank")),
-        ("scikit-learn", LinearRegression()),
-        ("LightGBM", LGBMRanker(n_estimators=5, min_child_samples=5, verbose=-1, n_jobs=1)),
-    ]
+    members = {
+        "ours": rr.GlobalRules(normalize="rank"),
+        "scikit-learn": LinearRegression(),
+        "LightGBM": LGBMRanker(n_estimators=5, min_child_samples=5, verbose=-1, n_jobs=1),
+    }
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         ranker = rr.Competence(members).fit(filled)
@@ -99,7 +99,7 @@ def test_members_come_from_anywhere_and_are_left_as_they_were(filled):
     assert ranker.names_ == ("ours", "scikit-learn", "LightGBM")
     alone = rr.GlobalRules(normalize="rank").fit(filled).predict(filled)
     assert np.array_equal(scores[:, 0], alone)
-    assert not any(hasattr(ranker, "n_features_in_") for _, ranker in members[:2])
+    assert not any(hasattr(ranker, "n_features_in_") for ranker in [*members.values()][:2])
     assert ranker.competence_.shape == (len(filled), 3)
 
 
@@ -136,19 +136,16 @@ def test_a_synthetic_set_without_relevant_documents_is_no_reason_to_fail(filled)
 
 def test_mistakes_are_named(filled, tmp_path):
     for options, message in [
-        ({"members": ["confidence"]}, "members must be two or more metric names.*got \"\\['confidence'\\]\""),
-        ({"members": "confidence"}, "members must be two or more metric names.*got 'confidence'"),
+        ({"members": ["confidence"]}, "members must be two or more names .*got \"\\['confidence'\\]\""),
+        ({"members": "confidence"}, r"members must be two or more names .*got \"\['confidence'\]\""),
         ({"members": ["confidence", "charm"]}, "unknown metric 'charm'; choose from added_value"),
-        (
-            {"members": ["confidence", LinearRegression()]},
-            "a member is a pair of a name and a ranker.*got 'confidence'",
-        ),
-        ({"members": [("a", LinearRegression()), ("b", 3)]}, r"a member is a pair.*got \"\('b', 3\)\""),
-        ({"members": [("a", LinearRegression())] * 2}, "members must have different names: got a, a"),
+        ({"members": ["confidence", LinearRegression()]}, "members must be two or more names of metrics or methods"),
+        ({"members": {"a": LinearRegression(), "b": 3}}, "or a dict of rankers .* by name: got"),
+        ({"members": "RE-GR, GlobalRules"}, "members must have different names: got RE-GR, RE-GR"),
         ({"members": PAIR, "centric": "word"}, "unknown centric 'word'; choose from document, query"),
         ({"members": PAIR, "centric": "query"}, r"centric='query' is for literal=True \(QC3A\)"),
         ({"members": PAIR, "ties": "last"}, "unknown ties 'last'; choose from first, share"),
-        ({"members": PAIR, "n_splits": 1}, "n_splits must be a whole number from 2: got 1"),
+        ({"members": PAIR, "n_splits": 1}, "n_splits must be an integer of at least 2: got 1"),
         ({"members": PAIR, "n_splits": 26}, "n_splits must be between 2 and the number of queries, 25: got 26"),
     ]:
         with pytest.raises(DataError, match=message):

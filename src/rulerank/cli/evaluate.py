@@ -131,7 +131,6 @@ def estimate(
 
     from rulerank.cli.output import print_json
     from rulerank.evaluation.llm_labels import estimate_with_llm
-    from rulerank.evaluation.measures import split_names
     from rulerank.io.files import NamedBytes, read_bytes
     from rulerank.io.formats import HEAD, detect
     from rulerank.judging.llm_raters import pool_of_llm, read_both
@@ -155,7 +154,8 @@ def estimate(
         estimate_with_llm(
             data, {name: scores[name] for name in names}, both.human, measure, probability=both.probability, **rules
         )
-        for measure in split_names(measures)
+        for several in measures
+        for measure in several.split(",")
         for names in asked
     ]
     if as_json:

@@ -18,7 +18,7 @@ from rulerank._util.estimator import validate
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, labelled_grades, query_index, query_keys
 from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import columns_of, places_of
@@ -230,7 +230,7 @@ def query_of_each(X: Any, qid: Any, group: Any) -> Any:
     if not whole or int(sizes.sum()) != n_rows:
         got = f"they add up to {int(sizes.sum()):,}" if whole else f"got {shown(group)}"
         raise DataError(
-            f"group must hold the number of rows of each query, whole numbers that add up to {n_rows:,}: {got}; "
+            f"group must hold the number of rows of each query, integers that add up to {n_rows:,}: {got}; "
             "if it names the query of each row, write qid=..."
         )
     return np.repeat(np.arange(sizes.size), sizes)
@@ -270,16 +270,6 @@ def unknown_argument(place: str, name: str, known: Iterable[str]) -> TypeError:
     return TypeError(f"{place} has no argument {name!r}; {hint}")
 
 
-def labelled_grades(y: Any, n_rows: int) -> Array:
-    """Return one grade for each row, int16, none of which is missing."""
-    grades = check_grades(y, n_rows)
-    n_missing = int((grades == UNLABELLED).sum())
-    if n_missing:
-        advice = "leave them out, for example with data.labelled()"
-        raise DataError(f"{n_missing} of {n_rows} rows are not labelled (grade -1); {advice}")
-    return grades
-
-
 def check_weights(sample_weight: Any, n_rows: int) -> Array:
     """Return what each row counts, float64, after looking at every value.
 
@@ -307,7 +297,7 @@ def check_numbers(name: str, values: Any, n_rows: int, what: str, low: float = 0
 
 
 def whole_weights(weights: Array, name: str) -> Array:
-    """Return weights as whole numbers, for a ranker that counts rows."""
+    """Return weights as integers, for a ranker that counts rows."""
     bad = np.flatnonzero(weights != np.floor(weights))
     if bad.size:
         raise DataError(

@@ -43,12 +43,12 @@ class Sampler(HasParameters, Estimator):
     ) -> Array:
         """Ask for one grade after the other and return the labelled rows in order, those of start first.
 
-        ask(row) returns the grade of a row of X. budget is the most grades to ask for. start holds labels that are
-        there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
-        followed without the break. When ask raises an error, order_ and grades_ keep what it answered.
+        ask(row) returns the grade of a row of X. budget: maximum number of grades to ask for. start: labels that exist
+        already, {row: grade} in the order in which they were given; the selection continues as if it had not been
+        interrupted. If ask raises an error, order_ and grades_ keep the answers so far.
         """
         if budget is not None and not is_whole(budget, 0):
-            raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
+            raise DataError(f"budget must be an integer of at least 0, or None for no limit: got {budget!r}")
         if not callable(ask):
             raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
         selection = self.begin(X, qid, start)
@@ -95,7 +95,7 @@ class LabelledRows:
 def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> tuple[int, int]:
     """Return the row and the grade of a new label as plain numbers, or say what is wrong with them."""
     if not is_whole(row, 0, n_rows - 1):
-        raise DataError(f"a row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+        raise DataError(f"a row must be an integer from 0 to {n_rows - 1}: got {row!r}")
     row = int(row)
     if row in known:
         raise DataError(f"row {row} is labelled already, with grade {known[row]}")
@@ -104,23 +104,15 @@ def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> 
     except (TypeError, ValueError, OverflowError):
         number = -1.0
     if not (number.is_integer() and 0 <= number <= MAX_GRADE):
-        raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
+        raise DataError(f"a grade must be an integer from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
     return row, int(number)
 
 
 def labels_of(start: Any) -> list[tuple[Any, Any]]:
-    """Return labels given as {row: grade} or (rows, grades) as pairs in order."""
-    if start is None:
-        return []
-    if isinstance(start, Mapping):
-        return list(start.items())
-    try:
-        rows, grades = (np.asarray(part).tolist() for part in start)
-        return list(zip(rows, grades, strict=True))
-    except (TypeError, ValueError):
-        raise DataError(
-            f"start must be {{row: grade}}, or the rows and as many grades, (rows, grades): got {str(start)[:60]}"
-        ) from None
+    """Return labels given as {row: grade} as pairs, in order."""
+    if start is not None and not isinstance(start, Mapping):
+        raise DataError(f"start must be a dict, {{row: grade}}: got {str(start)[:60]}")
+    return [*(start or {}).items()]
 
 
 class GroupRun:
@@ -349,11 +341,7 @@ class Chooser:
         if not self._told.keys() <= grades.keys():
             self._told, self._selection = {}, copy.deepcopy(self._begun)
         new = {row: grade for row, grade in grades.items() if row not in self._told}
-        if isinstance(self._selection, LabelledRows):
-            self._selection.add_all(new.items())
-        else:  # of a sampler of one's own
-            for row, grade in new.items():
-                self._selection.add(row, grade)
+        self._selection.add_all(new.items())
         self._told |= new
 
     @property
@@ -363,8 +351,8 @@ class Chooser:
 
 
 def can_look_up(counts: RuleCounts) -> bool:
-    """Tell whether rules are small enough, and their items few enough, to be looked up in a table."""
-    return counts.max_size <= 2 and int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
+    """Tell whether items are few enough for tables of pairs."""
+    return int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
 
 
 class GradeTables(RuleCounts):

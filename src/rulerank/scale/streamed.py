@@ -10,14 +10,13 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
 
 from rulerank._util.loops import one_blas_thread, tracked
-from rulerank.dataset import Array, has_contrast, no_contrast
-from rulerank.discretize import Discretizer, WithCategories
+from rulerank.dataset import Array, has_contrast, no_contrast, query_keys
+from rulerank.discretize import Discretizer
 from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ReadError
 from rulerank.io.tables import BASE_COLUMNS, LOG_COLUMNS
@@ -126,13 +125,11 @@ class StreamedParts:
 
     def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
-        inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
-        kinds = discretizer.kinds if isinstance(discretizer, WithCategories) else {}
-        n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in kinds.items()}
-        found = self._by_column(partial(_find_cuts, inner, n_kinds))
-        inner.with_cuts([cuts for cuts, _ in found])
-        if isinstance(discretizer, WithCategories):
-            discretizer.bins = {feature: found[feature][1] for feature in kinds}
+        n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in discretizer.kinds.items()}
+        found = self._by_column(partial(_find_cuts, discretizer.inner, n_kinds))
+        discretizer.inner.with_cuts([cuts for cuts, _ in found])
+        if discretizer.kinds:
+            discretizer.bins = {feature: found[feature][1] for feature in discretizer.kinds}
 
     def columns(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
         """Look at columns, as many at a time as the memory allows; here, as what is found grows with the rows."""
@@ -293,7 +290,9 @@ def survey_part(shape: Shape, part: Part) -> Survey:
     grades, queries = keys.grades[used], keys.queries[used]
     n_left_out, highest = keys.grades.size - grades.size, int(keys.grades.max())
     contrast = has_contrast(grades, queries)
-    return Survey((grades.size,), np.unique(queries).size, n_left_out, highest, contrast, hashed(keys.query_ids))
+    return Survey(
+        (grades.size,), np.unique(queries).size, n_left_out, highest, contrast, query_keys(keys.query_ids)[:, 0]
+    )
 
 
 def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
@@ -326,12 +325,6 @@ def check_part(shape: Shape, part: Part) -> None:
     for name in shape.feature_names:
         if not shape.own_kinds and name in schema:
             part.check_type(shape, name, schema[name])
-
-
-def hashed(query_ids: Array) -> Array:
-    """Return a number for each query id, the same on every machine."""
-    found = [int.from_bytes(blake2b(str(one).encode(), digest_size=8).digest(), "little") for one in query_ids]
-    return np.array(found, dtype=np.uint64)
 
 
 def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner: Runner) -> None:
