@@ -57,7 +57,6 @@ def judge(
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --labels judged.db
     """
     from rulerank.judging.loop import Judging
-    from rulerank.judging.offers import ListChoices
     from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
 
@@ -91,7 +90,10 @@ def judge(
         return shlex.join(words)
 
     with LabelStore(labels) as store:
-        judging = Judging(pool, store, baseline=found, max_grade=meant.max_grade, overlap=share(overlap))
+        shares = share(overlap)
+        judging = Judging(
+            pool, store, baseline=found, max_grade=meant.max_grade, overlap=shares, n_listed=n_listed or 10
+        )
         store.check_writable()
         threading.Thread(target=judging.prepare, daemon=True).start()  # while the web packages load
         from rulerank.judging.web.app import create_app
@@ -100,7 +102,7 @@ def judge(
             judging,
             rater=rater,
             guidelines=meant,
-            lists=ListChoices(n_listed or 10, come_first=n_listed is not None),
+            lists_first=n_listed is not None,
             token=token,
             model_path=model,
             command=training,
