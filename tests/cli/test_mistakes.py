@@ -197,6 +197,8 @@ OLD_NAMES = [
     ("curve train.txt", "No such command 'curve'. Did you mean 'label-curve'?"),
     ("trian train.txt", "No such command 'trian'."),
     ("train train.txt -o m --today f1", "No such option: --today (Possible options: --baseline)"),
+    ("judge pool.csv --judge ann", "No such option: --judge (Possible options: --rater)"),
+    ("train train.txt -o m --judge ann", "No such option: --judge (Possible options: --raters)"),
     ("train train.txt -o m --max-size 1", "No such option: --max-size (Possible options: --set max_size=...)"),
     ("evaluate test.txt scores.txt --csv", "No such option: --csv (Possible options: -o FILE.csv)"),
     ("make-data w.txt --queries many", "Invalid value for '--queries'"),

@@ -202,3 +202,10 @@ def test_guidelines_that_contradict_the_loop_are_refused(make_pool, tmp_path):
         judging = Judging(make_pool(), store, max_grade=4)
         with pytest.raises(DataError, match="the guidelines have grades 0 to 1, but the judging loop has 0 to 4"):
             create_app(judging, guidelines=parse_guidelines("0: no\n1: yes"))
+
+
+def test_an_admin_who_opens_a_page_without_a_name_gets_that_page(serve):
+    with serve().client() as client:
+        assert "Who is judging?" in client.get("/admin").text
+        assert "<h1>Admin</h1>" in client.get("/admin", params={"rater": "lea"}).text
+        assert "<h1>Admin</h1>" in client.get("/admin").text

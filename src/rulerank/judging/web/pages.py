@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from rulerank.errors import DataError, RulerankError
@@ -53,21 +53,21 @@ class JudgingPages:
         ]
 
     def _route(self, name: str, values: Callable[[Request, str], Values], *, admin_only: bool = False) -> Route:
-        """Return the route of a page; asks for the rater's name first."""
+        """Return the route of a page."""
 
         def show(request: Request) -> Response:
             if admin_only:
                 check_admin(request)
-            named = request.query_params.get("rater")
-            rater = rater_of(request, named) if named and not is_foreign(request) else known_rater(request)
-            if rater is None:
-                return RedirectResponse("/", status_code=303)
-            return self.page(request, rater, name, **values(request, rater))
+            return self._for_rater(request, lambda rater: self.page(request, rater, name, **values(request, rater)))
 
         return Route(f"/{name}", show)
 
     def judge(self, request: Request) -> Response:
-        """Show the judging page, or ask for the rater's name."""
+        """Show the judging page."""
+        return self._for_rater(request, lambda rater: self._judging(request, rater))
+
+    def _for_rater(self, request: Request, show: Callable[[str], Response]) -> Response:
+        """Show a page for the rater of the URL or the cookie; ask for the name first if there is none."""
         asked = request.query_params
         if "who" in asked and token_holder(request) is None:
             return self._welcome(known_rater(request) or "")
@@ -80,7 +80,7 @@ class JudgingPages:
         rater = rater_of(request, named) if named else known_rater(request)
         if rater is None:
             return self._welcome("")
-        page = self._judging(request, rater)
+        page = show(rater)
         if named and token_holder(request) is None:
             remember_rater(page, named)
         return page
