@@ -39,6 +39,7 @@ MISTAKES = [
     ("labels judged.db --import llm.csv --rater ann --kind llm", "'ann' is a human rater with labels: import"),
     ("labels judged.db -o out.csv --combine vote", "labels can be combined by median, mean, majority, reliability, da"),
     ("sample train.txt", "no baseline ranking found: name the feature that ranks the documents now with --"),
+    ("sample train.txt --sampler ssar -o a.qrels", "qrels have grades, which raters give later: write the documents"),
     ("sample train.txt --sampler best", "unknown sampler 'best'; choose from strata, ssar"),
     ("sample train.txt --sampler ssar:size=1", "--sampler: unknown setting 'size'; choose from max_size, partitions"),
     ("sample train.txt --sampler ssar:max_size=0", "max_size must be a whole number from 1: got 0"),
