@@ -83,14 +83,8 @@ def of_features(folder: Path) -> None:
     booster = lightgbm.LGBMRanker(n_estimators=100, n_jobs=1, verbose=-1)
     booster.fit(train.X[order], train.y[order], group=sizes[1])
     X, rows = ready_rows(train)
-    lists = [{"id": row["id"], "features": list(row["features"].values())} for row in rows]
-    names = list(train.feature_names)
-    bodies = {
-        "by name": {"documents": rows},
-        "as lists": {"feature_names": names, "documents": lists},
-        "as lists, with reasons": {"feature_names": names, "documents": lists, "reasons": True},
-    }
-    (folder / "body.json").write_text(json.dumps(bodies["as lists"] | {"top": N_DOCS}))
+    bodies = {"scores": {"documents": rows}, "scores and reasons": {"documents": rows, "reasons": True}}
+    (folder / "body.json").write_text(json.dumps(bodies["scores"] | {"top": N_DOCS}))
     work = worker(rr.Reranker(ranker), "/rank")
     print(f"{N_DOCS} documents with {X.shape[1]} ready features, FittedRules, the best ten answered{load()}")
     for kind, body in bodies.items():

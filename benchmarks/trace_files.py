@@ -66,9 +66,9 @@ def main() -> None:
         train = files_touched(lambda: call("train", csv, "-o", model))
         rank = files_touched(lambda: call("rank", csv, model, "-o", run))
         service = TestClient(service_app(rr.Reranker(rr.load(model))), "http://127.0.0.1")
-        rows = np.nan_to_num(data.X[:5]).tolist()
+        rows = [dict(zip(data.feature_names, row, strict=True)) for row in np.nan_to_num(data.X[:5]).tolist()]
         docs = [{"id": doc, "features": row} for doc, row in zip(data.docid, rows, strict=False)]
-        body = {"documents": docs, "feature_names": data.feature_names, "reasons": True}
+        body = {"documents": docs, "reasons": True}
         request = files_touched(lambda: service.post("/rank", json=body).raise_for_status())
         judging = Judging(Pool(data), LabelStore(f"{folder}/labels.db"), max_grade=2)
         page = TestClient(judging_app(judging, rater="ann"), "http://127.0.0.1")

@@ -126,7 +126,7 @@ def judge_list(page: Page, judging: Judging, n: int = 4) -> None:
     for doc in [doc for doc in listed.docs if not doc.judged][:n]:
         page.wait_for_timeout(500)  # the same key sooner is taken for a bounce
         with page.expect_response(lambda answer: answer.request.method == "POST"):
-            page.keyboard.press(str(true_grade(judging, listed.query, doc.task.doc)))
+            page.keyboard.press(str(true_grade(judging, listed.query, doc.doc)))
     page.wait_for_timeout(500)
 
 

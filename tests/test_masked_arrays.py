@@ -19,7 +19,6 @@ TAKE_FEATURES = [
     lambda X: rr.StratifiedSampler(baseline=0).select(X, lambda row: row % 2, QID),
     lambda X: RANKER.explain(X, 0).lines(),
     lambda X: RANKER.rules_for(X[0]),
-    lambda X: [doc.score for doc in rr.Reranker(RANKER).rank(docs=X)],
 ]
 
 

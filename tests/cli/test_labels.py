@@ -124,7 +124,7 @@ def test_other_raters_come_in_apart_and_their_agreement_is_told(run, team):
         assert part in said
     found = run.json("labels", "team.db", "--agreement")
     assert found["other_raters"][0]["share"]["n_docs"] == 3
-    assert found["raters"][0]["name"] == "ann"
+    assert "ann" in found["raters"]
     run("labels", "team.db", "-o", "out.qrels")
     assert "q1 0 d0 1" in (team / "out.qrels").read_text()  # the median of the people alone
     run("labels", "team.db", "-o", "each.csv", "--combine", "none")

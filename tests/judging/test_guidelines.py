@@ -42,7 +42,7 @@ def test_a_dash_late_in_a_sentence_ends_no_name():
 )
 def test_a_mistake_in_the_guidelines_is_named(text, message):
     with pytest.raises(ReadError, match=message):
-        parse_guidelines(text, None, "g.txt")
+        parse_guidelines(text, "g.txt")
 
 
 def test_guidelines_that_are_no_text_are_refused(tmp_path):

@@ -117,7 +117,7 @@ def test_mistakes_are_named_and_change_nothing(store):
     with pytest.raises(DataError, match="a rater must not be empty"):
         judging.next("")
     assert store.history() == []
-    assert store.claims() == []
+    assert store.glance("ann").claims == []
 
 
 def test_the_overview_counts_by_query_and_rater(judging):

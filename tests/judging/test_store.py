@@ -205,13 +205,6 @@ def test_an_id_that_stands_for_another_judgement_is_refused(store):
     assert len(store.history()) == 1
 
 
-def test_without_an_id_a_grade_in_force_can_be_left_as_it_is(store):
-    first = store.add("q", "d", 1, "ann", once=True)
-    assert store.add("q", "d", 1, "ann", once=True) == first
-    assert store.add("q", "d", 1, "ann").id == 2
-    assert store.add("q", "d", None, "ann", once=True).id == 3
-
-
 @pytest.fixture
 def old_store(tmp_path):
     return Path(shutil.copy(FIRST_VERSION / "labels.db", tmp_path / "labels.db"))

@@ -44,8 +44,7 @@ def test_letor_lines_carry_the_features_of_the_pool(store, empty, tmp_path):
     done = export_labels(store, tmp_path / "out.txt", POOL)
     assert str(done) == "3 rows, as letor"
     assert (tmp_path / "out.txt").read_text() == (
-        "2 qid:q1 1:0.5 #docid = a median of 2\n? qid:q1 1:0.1 #docid = b cannot be judged\n"
-        "0 qid:q2 1:0.9 #docid = a 1 rater\n"
+        "2 qid:q1 1:0.5 #docid = a\n? qid:q1 1:0.1 #docid = b\n0 qid:q2 1:0.9 #docid = a\n"
     )
     assert import_labels(empty, tmp_path / "out.txt", "old") == 2
 
@@ -54,8 +53,7 @@ def test_a_document_whose_median_falls_between_two_grades_has_none_in_the_file(s
     store.add("q1", "a", 2, "ann")
     assert str(export_labels(store, tmp_path / "out.qrels")) == "1 row, as qrels; 2 rows without a grade left out"
     export_labels(store, tmp_path / "out.csv")
-    said = "q1,a,,undecided: the median of 2 falls between two grades"
-    assert said in (tmp_path / "out.csv").read_text().splitlines()
+    assert "q1,a," in (tmp_path / "out.csv").read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])

@@ -2,8 +2,6 @@
 
 import shutil
 import sqlite3
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -77,24 +75,6 @@ def test_a_setting_that_is_none_is_refused(tmp_path, name, value, message):
         with pytest.raises(DataError, match=message):
             store.change_setting(name, value, "lea")
         assert store.history_of(Setting) == []
-
-
-def test_decisions_at_once_leave_one_in_force(target):
-    stores = [LabelStore(target) for _ in range(2)]
-    meet = threading.Barrier(4)
-
-    def decide(number):
-        for grade in range(5):
-            meet.wait()
-            stores[number % 2].decide("q", "d", grade, f"admin {number}")
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(decide, range(4)))
-    history = stores[0].history_of(Decision)
-    assert [one.id for one in history] == list(range(1, 21))
-    assert [one.superseded_by for one in history] == [*range(2, 21), None]
-    for store in stores:
-        store.close()
 
 
 def test_a_store_of_version_0_1_keeps_its_raters_and_settings_under_their_new_names(tmp_path):

@@ -107,20 +107,6 @@ def test_an_error_that_nobody_expected_leaves_the_model_too(models, path, monkey
     assert watched.current().version == models[0].version  # the lock was given back
 
 
-def test_where_no_thread_can_be_started_the_model_stays(models, path, monkeypatch, caplog):
-    watched = rr.Reranker.watch(path, every=0)
-    models[1].save(path)
-
-    def no_thread(self):
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "rulerank.serve"):
-        patched.setattr(threading.Thread, "start", no_thread)
-        assert watched.current().version == models[0].version
-    assert "the new model was not loaded: can't start new thread" in caplog.text
-    assert watched.refresh().version == models[1].version
-
-
 def test_a_ranker_is_watched_beside_features_and_a_reranker_keeps_its_own(ranker, features, shop, tmp_path, synthetic):
     path, query = tmp_path / "ranker.rulerank", shop.queries.texts[0]
     ranker.save(path)

@@ -70,7 +70,8 @@ class Command(TyperCommand):
         except Exception as error:
             new = old_names("options").get(getattr(error, "option_name", ""))
             if new is not None and hasattr(error, "possibilities"):
-                error.possibilities = [new]
+                own = [option for parameter in self.params for option in parameter.opts if option.startswith(new)]
+                error.possibilities = own or [new]
             raise
 
 

@@ -24,7 +24,10 @@ def judge(
     rater: Annotated[str | None, cli.option("NAME", "Name of the rater.  [default: asked on the first visit]")] = None,
     guidelines: Annotated[
         str | None,
-        cli.option("FILE", "Grading scale, one 'GRADE: name - description' per line.  [default: grades 0 to 4]"),
+        cli.option(
+            "FILE",
+            "Grading scale, one 'GRADE: name - description' per line.  [default: the grades of POOL, else 0 to 4]",
+        ),
     ] = None,
     n_listed: Annotated[
         int | None, cli.option("N", "Start in list view, with N documents per query.", "--list", min=1, max=50)
@@ -57,13 +60,12 @@ def judge(
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --labels judged.db
     """
     from rulerank.judging.loop import Judging
-    from rulerank.judging.offers import ListChoices
     from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
 
     check_packages()
     from rulerank.baseline import suggest_baseline
-    from rulerank.judging.guidelines import parse_guidelines, read_guidelines
+    from rulerank.judging.guidelines import read_guidelines, usual_guidelines
     from rulerank.judging.labels import check_rater
     from rulerank.judging.store import LabelStore
     from rulerank.web import server
@@ -71,8 +73,8 @@ def judge(
     server.check_token(host, token)
     rater = None if rater is None else check_rater(rater)
     shown = [name.strip() for name in show.split(",")] if show else []
-    pool = read_pool(source, show=shown, **cli.columns(qid, docid))
-    meant = parse_guidelines("", None) if guidelines is None else read_guidelines(guidelines, None)
+    pool, twice = read_pool(source, show=shown, **cli.columns(qid, docid)), share(overlap)
+    meant = None if guidelines is None else read_guidelines(guidelines)
     found = None
     if baseline is not None or suggest_baseline(pool.data.feature_names) is not None:
         found = cli.baseline_of(pool.data.feature_names, baseline)
@@ -91,7 +93,12 @@ def judge(
         return shlex.join(words)
 
     with LabelStore(labels) as store:
-        judging = Judging(pool, store, baseline=found, max_grade=meant.max_grade, overlap=share(overlap))
+        if meant is None:
+            known = [*pool.own_grades.values(), *(label.grade or 0 for label in store.labels())]
+            meant = usual_guidelines(known)
+        judging = Judging(
+            pool, store, baseline=found, max_grade=meant.max_grade, overlap=twice, n_listed=n_listed or 10
+        )
         store.check_writable()
         threading.Thread(target=judging.prepare, daemon=True).start()  # while the web packages load
         from rulerank.judging.web.app import create_app
@@ -100,7 +107,7 @@ def judge(
             judging,
             rater=rater,
             guidelines=meant,
-            lists=ListChoices(n_listed or 10, come_first=n_listed is not None),
+            lists_first=n_listed is not None,
             token=token,
             model_path=model,
             command=training,

@@ -153,20 +153,22 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     from rulerank.judging.grades import Counting, grades_of
 
     counting, labels = Counting.now(store), store.labels()
-    parts = agreement_parts(label for label in labels if label.rater not in counting.other_raters)
+    raters, by_grade = agreement_parts(label for label in labels if label.rater not in counting.other_raters)
     alpha = krippendorff_alpha(by.values() for by in counting.people(labels).values())
     by_rater, grades = grades_of(labels, sorted(counting.other_raters)), counting.grades(labels)
     others = [rater_agreement(name, given, grades) for name, given in by_rater.items()]
     if as_json:
-        print_json({"people": alpha.to_dict(), **parts.to_dict(), "other_raters": [one.to_dict() for one in others]})
+        parts = {"raters": raters, "grades": by_grade}
+        plain = {what: {name: share.to_dict() for name, share in found.items()} for what, found in parts.items()}
+        print_json({"people": alpha.to_dict(), **plain, "other_raters": [one.to_dict() for one in others]})
         return
     sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
     known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
     print(f"Krippendorff's alpha of the human raters: {known}")
     rows = [
-        [f"{what} {part.name}", *_share(part.share)]
-        for what, several in (("rater", parts.raters), ("query", parts.queries), ("grade", parts.grades))
-        for part in several
+        [f"{what} {name}", *_share(share)]
+        for what, shares in (("rater", raters), ("grade", by_grade))
+        for name, share in shares.items()
     ]
     rows += [[f"{one.rater}, with the human raters", *_share(one.share)] for one in others]
     if rows:

@@ -56,7 +56,7 @@ def sample(
         # simulate raters with the grades of the data
         rulerank sample train.txt --baseline f1 --own-grades -n 20 -o labels.csv
         # without a baseline
-        rulerank sample train.txt --sampler ssar:partitions=5 -n 5 -o to-judge.qrels
+        rulerank sample train.txt --sampler ssar:partitions=5 -n 5 -o to-judge.csv
         # one document per query, to compare two rankings
         rulerank sample test.csv --for-comparison two.run --baseline bm25_body -n 100 -o to-judge.csv
     """

@@ -1,11 +1,11 @@
-"""The admin's view of the labels: counts by query and rater, pages of tables, and an overview."""
+"""Counts of labels by query and rater, agreement, and disputes: what the overview and the admin see."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from rulerank.judging.pool import Pool
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore
 
-Row = TypeVar("Row")
-
 
 @dataclass(frozen=True, slots=True)
 class QueryCount(Plain):
@@ -28,8 +26,6 @@ class QueryCount(Plain):
     query_text: str | None
     n_docs: int
     labelled: int
-    cannot_judge: int
-    mean_grade: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,6 @@ class LabelOverview(Plain):
     cannot_judge: int
     pool_size: int
     elsewhere: int  # labels in the store whose document is not in the pool
-    closeness: float
     queries: tuple[QueryCount, ...]
     raters: tuple[RaterCount, ...]
     agreement: Coefficient  # Krippendorff's alpha of the human raters, ordinal
@@ -59,24 +54,11 @@ class LabelOverview(Plain):
 
 def count_queries(pool: Pool, current: CurrentLabels) -> tuple[QueryCount, ...]:
     """Count the labels of every query of the pool, in its order."""
-    given: dict[int, list[int | None]] = defaultdict(list)
-    for row in current.by_row:
-        given[int(pool.query_numbers[row])].append(current.grades.get(row))
-    counts = []
-    first_rows = np.unique(pool.query_numbers, return_index=True)[1]
-    for number, n_docs in enumerate(np.bincount(pool.query_numbers).tolist()):
-        graded = [grade for grade in given[number] if grade is not None]
-        counts.append(
-            QueryCount(
-                query=pool.queries[number],
-                query_text=pool.shown(int(first_rows[number])).get("query_text"),
-                n_docs=n_docs,
-                labelled=len(graded),
-                cannot_judge=len(given[number]) - len(graded),
-                mean_grade=_mean(graded),
-            )
-        )
-    return tuple(counts)
+    n_docs, first_rows = np.bincount(pool.query_numbers), np.unique(pool.query_numbers, return_index=True)[1]
+    graded = np.bincount(pool.query_numbers[list(current.grades)], minlength=len(n_docs))
+    texts = [pool.shown(row).get("query_text") for row in first_rows.tolist()]
+    rows = zip(pool.queries, texts, n_docs.tolist(), graded.tolist(), strict=True)
+    return tuple(QueryCount(str(query), *counts) for query, *counts in rows)
 
 
 def count_raters(pool: Pool, store: LabelStore, current: CurrentLabels) -> tuple[RaterCount, ...]:
@@ -109,51 +91,3 @@ def disputes_of(current: CurrentLabels) -> list[Dispute[int]]:
     """
     grades = {row: {label.rater: label.grade for label in current.labels_of(row)} for row in current.by_row}
     return disputes(grades, current.counting.other_raters)
-
-
-class Page(NamedTuple, Generic[Row]):
-    """Some of the rows of a table."""
-
-    rows: Sequence[Row]
-    found: int  # rows in all
-    page: int  # from 1
-    pages: int
-
-    def counts(self) -> dict[str, int]:
-        return {"found": self.found, "page": self.page, "pages": self.pages}
-
-
-def page_of(rows: Sequence[Row], page: int, rows_per_page: int) -> Page[Row]:
-    """Return a page of rows; numbers beyond the last page give the last, and an empty table has one page.
-
-    >>> page_of("abcde", 2, 2)
-    Page(rows='cd', found=5, page=2, pages=3)
-    >>> page_of("abcde", 9, 2).rows, page_of("", 1, 2).pages
-    ('e', 1)
-    """
-    pages = max(1, -(-len(rows) // rows_per_page))
-    page = min(max(1, page), pages)
-    return Page(rows[(page - 1) * rows_per_page : page * rows_per_page], len(rows), page, pages)
-
-
-ROWS_PER_PAGE = 50
-ORDERS: dict[str, Callable[[QueryCount], Any]] = {  # ties keep the order of the pool
-    "most labels": lambda row: -row.labelled,
-    "fewest labels": lambda row: row.labelled,
-    "highest mean grade": lambda row: (row.mean_grade is None, -(row.mean_grade or 0)),
-}
-USUAL_ORDER = "most labels"
-
-
-def page_of_queries(
-    rows: Sequence[QueryCount], search: str = "", order: str = USUAL_ORDER, page: int = 1
-) -> Page[QueryCount]:
-    """Return a page of the queries whose text or id contains all words of a search, ignoring case.
-
-    >>> rows = (QueryCount("7", "red tent", 9, 2, 0, 1.5), QueryCount("8", "blue tent", 9, 4, 0, 1.0))
-    >>> [row.query for row in page_of_queries(rows, "TENT").rows], page_of_queries(rows, "red").found
-    (['8', '7'], 1)
-    """
-    words = search.casefold().split()
-    found = [row for row in rows if all(word in f"{row.query} {row.query_text or ''}".casefold() for word in words)]
-    return page_of(sorted(found, key=ORDERS[order]), page, ROWS_PER_PAGE)

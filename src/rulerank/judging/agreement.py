@@ -1,19 +1,17 @@
-"""Agreement of raters: Krippendorff's alpha, Cohen's kappa, by rater, query and grade; and disputes."""
+"""Agreement of raters: Krippendorff's alpha, shares of equal grades by rater and by grade; and disputes."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 from rulerank.judging.labels import Label, Pair, Plain
 
 Doc = TypeVar("Doc")
@@ -42,36 +40,17 @@ class Coefficient(Plain):
     reason: str = ""  # why there is no value, or no interval
 
 
-def cohen_kappa(first: Sequence[int], second: Sequence[int]) -> Coefficient:
-    """Return Cohen's kappa of two raters' grades of the same documents, with quadratic weights.
-
-    >>> round(cohen_kappa([0, 1, 2, 2], [0, 1, 1, 2]).value, 3)
-    0.8
-    """
-    if not first:
-        return Coefficient(None, 0, reason=NO_COMMON)
-    if len({*first, *second}) == 1:
-        return Coefficient(None, len(first), reason=NO_SPREAD)
-    from sklearn.metrics import cohen_kappa_score  # slow to load
-
-    grades = [*range(max(*first, *second) + 1)]  # all grades: the weights use their distance
-    return Coefficient(float(cohen_kappa_score(first, second, weights="quadratic", labels=grades)), len(first))
-
-
-def krippendorff_alpha(grades_by_doc: Iterable[Iterable[int | None]], level: str = "ordinal") -> Coefficient:
-    """Return Krippendorff's alpha and its 90 % interval.
+def krippendorff_alpha(grades_by_doc: Iterable[Iterable[int | None]]) -> Coefficient:
+    """Return Krippendorff's alpha for ordinal grades, and its 90 % interval.
 
     grades_by_doc: the grades of each document; None is ignored, and so are documents with fewer than two grades.
-    level: "ordinal", grades have an order; "nominal", they are equal or not.
     The interval uses the jackknife's standard error over documents with Student's t; there is none for too few
     documents or if all agree equally.
 
-    >>> found = krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]], "nominal")
+    >>> found = krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]])
     >>> round(found.value, 3), found.reason
     (0.444, 'fewer than 10 documents: too few for an interval')
     """
-    if level not in ("nominal", "ordinal"):
-        raise DataError(f"unknown level {level!r}; choose from 'nominal', 'ordinal'")
     graded = ([grade for grade in grades if grade is not None] for grades in grades_by_doc)
     units = [grades for grades in graded if len(grades) > 1]
     n = len(units)
@@ -82,12 +61,12 @@ def krippendorff_alpha(grades_by_doc: Iterable[Iterable[int | None]], level: str
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs[:, range(len(grades)), range(len(grades))] -= counts
     pairs /= (counts.sum(axis=1) - 1)[:, None, None]  # share of each pair of grades
-    value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
+    value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True))[0])
     if math.isnan(value):
         return Coefficient(None, n, reason=NO_SPREAD)
     if n < LEAST_DOCS:
         return Coefficient(value, n, reason=TOO_FEW)
-    without_each = _alphas(pairs.sum(axis=0) - pairs, counts.sum(axis=0) - counts, level)
+    without_each = _alphas(pairs.sum(axis=0) - pairs, counts.sum(axis=0) - counts)
     if np.isnan(without_each).any() or np.ptp(without_each) < 1e-12:
         return Coefficient(value, n, reason=NO_DIFFERENCE)
     from scipy.special import stdtrit
@@ -97,13 +76,10 @@ def krippendorff_alpha(grades_by_doc: Iterable[Iterable[int | None]], level: str
     return Coefficient(value, n, max(-1.0, value - half), min(1.0, value + half))
 
 
-def _alphas(observed: Array, totals: Array, level: str) -> Array:
+def _alphas(observed: Array, totals: Array) -> Array:
     """Return alpha of each set of coincidences (n, grades, grades) and counts (n, grades); NaN if undefined."""
-    if level == "nominal":
-        distances = np.broadcast_to(1.0 - np.eye(totals.shape[1]), observed.shape)
-    else:  # distance: the number of grades given in between, with half of both ends
-        below = np.cumsum(totals, axis=1) - totals / 2
-        distances = (below[:, :, None] - below[:, None, :]) ** 2
+    below = np.cumsum(totals, axis=1) - totals / 2
+    distances = (below[:, :, None] - below[:, None, :]) ** 2  # grades given in between, with half of both ends
     expected = (totals[:, :, None] * totals[:, None, :] * distances).sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = 1 - (totals.sum(axis=1) - 1) * (observed * distances).sum(axis=(1, 2)) / expected
@@ -139,58 +115,40 @@ class Share(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Plain):
-    """The agreement of one rater with the others, within one query, or on one grade."""
-
-    name: str
-    share: Share
-
-
-@dataclass(frozen=True, slots=True)
 class RaterAgreement(Plain):
     """Agreement of a non-human rater with the human raters, on the documents that both have graded."""
 
     rater: str
     share: Share  # of documents with the same grade
-    weighted: Coefficient  # Cohen's kappa, with quadratic weights
     n_labels: int
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementParts(Plain):
-    """Agreement by rater, query and grade."""
+def agreement_parts(labels: Iterable[Label]) -> tuple[dict[str, Share], dict[str, Share]]:
+    """Return how often raters give the same grade, by rater and by grade; ignores "cannot judge".
 
-    raters: tuple[Part, ...]  # how often another rater of the document gives the same grade
-    queries: tuple[Part, ...]  # how often two raters of a document give the same grade
-    grades: tuple[Part, ...]  # if one rater gives this grade: how often another does too
+    By rater: how often another rater of the document gives the same grade. By grade: if one rater gives it, how often
+    another does too.
 
-
-def agreement_parts(labels: Iterable[Label]) -> AgreementParts:
-    """Return how often raters give the same grade, by rater, by query and by grade; ignores "cannot judge".
-
-    >>> agreement_parts([]).raters
-    ()
+    >>> agreement_parts([])
+    ({}, {})
     """
     docs: dict[Pair, dict[str, int]] = defaultdict(dict)
     for label in labels:
         if label.grade is not None:
             docs[label.query, label.doc][label.rater] = label.grade
-    by: dict[str, dict[Hashable, list[float]]] = {kind: defaultdict(list) for kind in ("rater", "query", "grade")}
-    for (query, _), given in docs.items():
+    by_rater: dict[str, list[float]] = defaultdict(list)
+    by_grade: dict[str, list[float]] = defaultdict(list)
+    for given in docs.values():
         others = len(given) - 1
         if not others:
             continue
-        counts = {grade: [*given.values()].count(grade) for grade in given.values()}
+        counts = Counter(given.values())
         for rater, grade in given.items():
-            by["rater"][rater].append((counts[grade] - 1) / others)
+            by_rater[rater].append((counts[grade] - 1) / others)
         for grade, n in counts.items():
-            by["grade"][grade].append((n - 1) / others)
-        by["query"][query].append(sum(n * (n - 1) for n in counts.values()) / (others * (others + 1)))
-    raters, queries, grades = (
-        tuple(Part(str(name), Share.of(found)) for name, found in sorted(by[kind].items(), key=lambda one: str(one[0])))
-        for kind in ("rater", "query", "grade")
-    )
-    return AgreementParts(raters, queries, grades)
+            by_grade[str(grade)].append((n - 1) / others)
+    raters, grades = ({name: Share.of(by[name]) for name in sorted(by)} for by in (by_rater, by_grade))
+    return raters, grades
 
 
 def rater_agreement(rater: str, given: Mapping[Doc, int], people: Mapping[Doc, int]) -> RaterAgreement:
@@ -200,9 +158,7 @@ def rater_agreement(rater: str, given: Mapping[Doc, int], people: Mapping[Doc, i
     0.5
     """
     both = [doc for doc in given if doc in people]
-    share = Share.of([float(given[doc] == people[doc]) for doc in both])
-    weighted = cohen_kappa([given[doc] for doc in both], [people[doc] for doc in both])
-    return RaterAgreement(rater, share, weighted, len(given))
+    return RaterAgreement(rater, Share.of([float(given[doc] == people[doc]) for doc in both]), len(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +168,12 @@ class Dispute(Generic[Doc]):
     doc: Doc
     grades: Mapping[str, int]  # by rater
     spread: int  # the highest grade minus the lowest
-    apart: float  # mean difference over all pairs of raters
 
 
 def disputes(docs: Mapping[Doc, Mapping[str, int | None]], other_raters: Collection[str] = ()) -> list[Dispute[Doc]]:
-    """Return the documents with different grades: the widest spread first, then the largest mean difference.
+    """Return the documents with different grades, the widest spread first, then those with more raters.
 
-    Ignores "cannot be judged". Of equal disputes the one with more raters comes first, then the order of docs.
+    Ignores "cannot be judged".
     other_raters: non-human ones; documents on which only they differ come last, and documents without a human grade are
     left out.
 
@@ -235,7 +190,5 @@ def disputes(docs: Mapping[Doc, Mapping[str, int | None]], other_raters: Collect
         by_people = {grade for rater, grade in given.items() if rater not in other_raters}
         if by_people and len(set(given.values())) > 1:
             people_agree[doc] = len(by_people) == 1
-            gaps = [abs(a - b) for a, b in combinations(given.values(), 2)]
-            spread = max(given.values()) - min(given.values())
-            found.append(Dispute(doc, given, spread, sum(gaps) / len(gaps)))
-    return sorted(found, key=lambda one: (people_agree[one.doc], -one.spread, -one.apart, -len(one.grades)))
+            found.append(Dispute(doc, given, max(given.values()) - min(given.values())))
+    return sorted(found, key=lambda one: (people_agree[one.doc], -one.spread, -len(one.grades)))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 from rulerank.judging.labels import COMBINATIONS, Label, Pair, Settings, State, check_combination
 from rulerank.judging.pool import Pool
 
@@ -102,7 +101,7 @@ class RaterModel:
 
     >>> docs = {doc: {"ann": doc % 2, "bob": doc % 2, "eve": 1 - doc % 2 if doc < 6 else doc % 2} for doc in range(20)}
     >>> model = RaterModel.fit(docs)
-    >>> model.raters, model.right.round(2).tolist()
+    >>> model.raters, model.tables[:, 0, 0].round(2).tolist()
     (('ann', 'bob', 'eve'), [0.93, 0.93, 0.74])
     """
 
@@ -116,8 +115,6 @@ class RaterModel:
         cls, docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int] | None = None, *, tables: bool = False
     ) -> RaterModel:
         """Fit one reliability per rater and, with tables, from there one matrix per rater; known: some true grades."""
-        if not docs:
-            raise DataError("no labels to estimate the reliability of raters from")
         true = {doc: grade for doc, grade in (known or {}).items() if doc in docs}
         levels = tuple(sorted({grade for by in docs.values() for grade in by.values()} | {*true.values()}))
         raters = tuple(sorted({rater for by in docs.values() for rater in by}))
@@ -146,12 +143,6 @@ class RaterModel:
             return model
         prior, truth = PRIOR_TABLE * model.tables, _expect(model.shares, model.tables, triples, len(docs))
         return climb(truth, lambda truth: _tables(truth, triples, prior))
-
-    @property
-    def right(self) -> Array:
-        """Share of correct grades of each rater, float64 (n_raters,)."""
-        found: Array = np.einsum("rkk,k->r", self.tables, self.shares)
-        return found
 
     def grades(self, docs: Mapping[Doc, Mapping[str, int]]) -> dict[Doc, int]:
         """Return the most probable grade of each document, the lowest of equally probable ones."""

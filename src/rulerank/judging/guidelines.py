@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,16 +53,26 @@ def default_guidelines(max_grade: int) -> Guidelines:
     return Guidelines("", tuple(GradeText(grade, name) for grade, name in enumerate(names)))
 
 
-def read_guidelines(path: str | Path, max_grade: int | None = None) -> Guidelines:
-    """Read guidelines from a text file; max_grade: the highest grade if the file has no grades."""
+def usual_guidelines(grades: Iterable[int]) -> Guidelines:
+    """Return the default names up to the highest of known grades; 0 to 4 if there is none, or more than keys.
+
+    >>> [usual_guidelines(known).max_grade for known in ([0, 3, 1], [], [0, 31])]
+    [3, 4, 4]
+    """
+    highest = max(grades, default=0)
+    return default_guidelines(highest if 1 <= highest <= HIGHEST else USUAL)
+
+
+def read_guidelines(path: str | Path) -> Guidelines:
+    """Read guidelines from a text file."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ReadError(str(path), None, "the guidelines must be text in UTF-8") from None
-    return parse_guidelines(text, max_grade, str(path))
+    return parse_guidelines(text, str(path))
 
 
-def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<guidelines>") -> Guidelines:
+def parse_guidelines(text: str, source: str = "<guidelines>") -> Guidelines:
     """Parse guidelines: an introduction, then `GRADE: name - description` per grade, each until the next.
 
     Only these grades can be given. Without a dash, a short text is the name and a long one the description.
@@ -84,7 +95,7 @@ def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<gu
     if words and (len(words) == 1 or max(words) >= len(words)):
         missing = next(grade for grade in range(len(words) + 1) if grade not in words)
         raise ReadError(source, None, f"grade {missing} is missing: add a line such as {missing}: name - meaning")
-    usual = default_guidelines(len(words) - 1 if words else max_grade or USUAL)
+    usual = default_guidelines(len(words) - 1 if words else USUAL)
     texts = []
     for grade, lines in sorted(words.items()):
         text = " ".join(filter(None, lines))

@@ -18,11 +18,10 @@ import polars as pl
 from rulerank._util.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import ids, require_docids
+from rulerank.io.columns import ids
 from rulerank.io.files import NamedBytes, Origin, read_bytes
 from rulerank.io.formats import HEAD, detect, read_data_file, write_any
 from rulerank.io.frames import TABLE_FORMATS, read_frame
-from rulerank.io.trec import Qrels, write_qrels
 from rulerank.judging.grades import Counting, median_grade
 from rulerank.judging.guidelines import HIGHEST
 from rulerank.judging.labels import KINDS, PERSON, Pair
@@ -276,7 +275,7 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str, chances: Ar
     chosen = replace(pool.data[rows], y=grades, base=None)
     to_judge = bool((chosen.y == UNLABELLED).any())
     if format == "qrels" and to_judge:
-        return _qrels_to_judge(chosen)
+        raise DataError("qrels have grades, which raters give later: write the documents to judge to a .csv file")
     if format != "letor":
         names = np.array([pool.names[row] for row in rows], dtype=object)
         nameless = format == "csv" and to_judge and (names != chosen.docid).any()
@@ -288,13 +287,6 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str, chances: Ar
     if len(rows) or format == "csv":
         write_any(chosen, out, format)
     return out.getvalue()
-
-
-def _qrels_to_judge(chosen: Dataset) -> bytes:
-    """Return qrels without the last column, the grade, which raters add."""
-    out = io.BytesIO()
-    write_qrels(Qrels(chosen.qid, require_docids(chosen), np.zeros(len(chosen), dtype=np.int64)), out)
-    return b"".join(line.rpartition(b" ")[0] + b"\n" for line in out.getvalue().splitlines())
 
 
 def is_store(target: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -17,16 +17,7 @@ MOST_BYTES = {  # together below what a PostgreSQL index can hold
     "judgement": 200,
     "page": 50,
 }
-PAGES = {  # pages in the history
-    "document": "one document at a time",
-    "list": "the list of a query",
-    "side-by-side": "the comparison with the baseline",
-    "disputes": "the disputes",
-    "admin": "the admin page",
-    "import": "a file",
-    "terminal": "the terminal",
-    "api": "the API",
-}
+PAGES = ("document", "list", "side-by-side", "disputes", "admin", "import", "terminal", "api")  # in the history
 PERSON = "person"
 KINDS = {  # kinds of raters; labels of non-human raters are used only if the admin enables them
     PERSON: "a person",
@@ -208,10 +199,10 @@ class ShownField:
 
 @dataclass(frozen=True, slots=True)
 class JudgingTask(Plain):
-    """A document of a query to judge, with the texts of both.
+    """A document of a query to judge, with the texts of both and, if the rater has judged it, the grade.
 
-    >>> JudgingTask("q1", "d7", title="Milk").to_dict()["title"]
-    'Milk'
+    >>> JudgingTask("q1", "d7", title="Milk").judged_as(2).grade
+    2
     """
 
     query: str
@@ -222,6 +213,12 @@ class JudgingTask(Plain):
     text: str | None = None
     url: str | None = None
     fields: tuple[ShownField, ...] = ()
+    judged: bool = False
+    grade: int | None = None
+
+    def judged_as(self, grade: int | None) -> JudgingTask:
+        """Return the task with the rater's grade; None: cannot be judged."""
+        return replace(self, judged=True, grade=grade)
 
 
 @dataclass(frozen=True, slots=True)

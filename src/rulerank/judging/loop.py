@@ -43,6 +43,7 @@ class Judging:
         guessed from the feature names.
     max_grade: the highest grade; the lowest is 0.
     overlap: share of the documents that two raters judge.
+    n_listed: documents of a list.
     claim_seconds: how long a document is reserved for a rater.
 
     >>> import tempfile, rulerank as rr
@@ -66,6 +67,7 @@ class Judging:
         baseline: Any = None,
         max_grade: int = 4,
         overlap: float = 0.0,
+        n_listed: int = 10,
         claim_seconds: float = 900,
     ) -> None:
         if not is_whole(max_grade, 1, MAX_GRADE):
@@ -83,7 +85,7 @@ class Judging:
         self._lock = threading.RLock()
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
-        self.lists = QueryLists(self._offering, store, self._lock, self.baseline, claim_seconds)
+        self.lists = QueryLists(self._offering, store, self._lock, self.baseline, claim_seconds, n_listed)
         self._stops: dict[str, str] = {}  # why no document was left, by rater
         self._one_training = threading.Lock()  # at a time: catching warnings affects all threads
         self.check: Check | None = None  # compares the latest model with the baseline
@@ -124,18 +126,16 @@ class Judging:
         grade: int | None,
         *,
         judgement: str | None = None,
-        once: bool = False,
         page: str | None = None,
     ) -> Label:
         """Store a grade (None: cannot be judged) of any document of the pool.
 
         judgement: an id that makes a repeated request count once.
-        once: without an id, do not store a grade that is current already.
         page: where it was given (`labels.PAGES`), for the history.
         """
         self.pool.row(query, doc)
         grade = check_grade(grade, self.max_grade)
-        return self.store.add(query, doc, grade, rater, judgement=judgement, once=once, page=page)
+        return self.store.add(query, doc, grade, rater, judgement=judgement, page=page)
 
     def skip(self, rater: str, query: str, doc: str, *, judgement: str | None = None) -> None:
         """Skip a document: this rater will not get it again."""
@@ -178,7 +178,6 @@ class Judging:
                 cannot_judge=len(current.beyond - current.undecided),
                 pool_size=len(self.pool),
                 elsewhere=len(current.elsewhere),
-                closeness=self._offering.closeness,
                 queries=count_queries(self.pool, current),
                 raters=count_raters(self.pool, self.store, current),
                 agreement=alpha_of_people(current),

@@ -9,6 +9,7 @@ import hashlib
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ from rulerank.baseline import Baseline
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.judging.grades import CurrentLabels
-from rulerank.judging.labels import Glance, JudgingTask, check_name
+from rulerank.judging.labels import Glance, JudgingTask, Plain, check_name
 from rulerank.judging.pool import Pool
 from rulerank.sampling.selection import Chooser
 
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
 
 STOPPED = "the sampler has stopped: the remaining documents are similar to judged ones"
 WAITING = "other raters are judging the remaining documents"
-SKIPPED = "you have skipped all remaining documents that the sampler suggests"
-EMPTY = "every document has been judged or skipped"
-LISTS_WAITING = "other raters are judging the remaining lists"
-LISTS_EMPTY = "every list has been judged or skipped"
+EMPTY = "all documents have been judged or skipped"
 MOST = 50  # documents per list
 PATIENCE = 2  # a list is reserved for this many times as long as one document
 
@@ -93,9 +91,7 @@ class Offering:
         chooser, skip = self._ready(), asker.skipped | asker.beyond
         if chooser.next(skip) is not None:
             return WAITING
-        if len(skip | self.current.judged) == len(self.pool):
-            return EMPTY
-        return STOPPED if chooser.next(asker.beyond) is None else SKIPPED
+        return EMPTY if len(skip | self.current.judged) == len(self.pool) else STOPPED
 
     def asker(self, rater: str, glance: Glance) -> Asker:
         """Return a rater with the rows that matter."""
@@ -160,26 +156,12 @@ class Offering:
         return self._chooser
 
 
-class ListChoices(NamedTuple):
-    """Settings of lists."""
-
-    n_docs: int = 10
-    come_first: bool = False  # the page starts with lists
-
-
-class ListedDoc(NamedTuple):
-    """A document of a list, and this rater's label of it."""
-
-    task: JudgingTask
-    judged: bool
-    grade: int | None
-
-
-class QueryList(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class QueryList(Plain):
     """The top documents of a query in random order, as one rater sees them."""
 
     query: str
-    docs: tuple[ListedDoc, ...]
+    docs: tuple[JudgingTask, ...]
     n_others: int  # number of the top documents that other raters have reserved or judged
 
 
@@ -192,11 +174,11 @@ class QueryLists:
     >>> from rulerank.judging.loop import Judging
     >>> from rulerank.judging.store import LabelStore
     >>> pool = Pool(rr.datasets.make_ranking(n_queries=3, docs_per_query=8, seed=0))
-    >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
-    >>> ann, ben = judging.lists.next("ann", 5), judging.lists.next("ben", 5)
+    >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2, n_listed=5)
+    >>> ann, ben = judging.lists.next("ann"), judging.lists.next("ben")
     >>> len(ann.docs), ann.query != ben.query
     (5, True)
-    >>> judging.lists.next("ann", 5) == ann
+    >>> judging.lists.next("ann") == ann
     True
     """
 
@@ -207,13 +189,16 @@ class QueryLists:
         lock: threading.RLock,
         baseline: Baseline | None,
         claim_seconds: float,
+        n_docs: int,
     ) -> None:
+        if not is_whole(n_docs, 1, MOST):
+            raise DataError(f"a list must have 1 to {MOST} documents: got {n_docs!r}")
+        self._n_docs = n_docs
         self._pool, self._current, self._offering = offering.pool, offering.current, offering
         self._store, self._lock, self._baseline = store, lock, baseline
         self._seconds = PATIENCE * claim_seconds
-        self._known: tuple[int, Array] | None = None  # documents per list, and the top rows of each query
 
-    def next(self, rater: str, n_docs: int = 10, *, keep_going: bool = False) -> QueryList | None:
+    def next(self, rater: str, *, keep_going: bool = False) -> QueryList | None:
         """Return the rater's list, the same one until all its documents are judged or skipped; None if none is left.
 
         keep_going: after the sampler's stop, continue with the remaining queries.
@@ -221,31 +206,30 @@ class QueryLists:
         check_name("rater", rater)
         with self._lock:
             asker = self._asker(rater)
-            tops = self._tops(n_docs)
-            for number in self._offers(asker, tops, keep_going):
-                rows = [row for row in tops[number].tolist() if row >= 0 and self._is_open(row, asker)]
+            for number in self._offers(asker, keep_going):
+                rows = [row for row in self._tops[number].tolist() if row >= 0 and self._is_open(row, asker)]
                 n_raters = self._n_raters(number)
                 if self._claim(rows[0], rater, n_raters):  # decides between two concurrent requests
                     for row in rows[1:]:
                         self._claim(row, rater, n_raters)  # a row that another rater got meanwhile is left out
-                    return self._shown(number, tops, self._asker(rater))
+                    return self._shown(number, self._asker(rater))
             return None
 
-    def of(self, rater: str, query: str, n_docs: int = 10) -> QueryList:
+    def of(self, rater: str, query: str) -> QueryList:
         """Return the list of a query, to continue or revise it."""
         check_name("rater", rater)
         with self._lock:
-            return self._shown(self._number(query), self._tops(n_docs), self._asker(rater))
+            return self._shown(self._number(query), self._asker(rater))
 
-    def why_nothing(self, rater: str, n_docs: int = 10) -> str:
+    def why_nothing(self, rater: str) -> str:
         """Return why no list is left."""
         with self._lock:
-            asker, tops = self._asker(rater), self._tops(n_docs)
-            if self._open_rows(asker, tops).any():
+            asker = self._asker(rater)
+            if self._open_rows(asker).any():
                 return STOPPED
-            listed = set(tops[tops >= 0].tolist())
+            listed = set(self._tops[self._tops >= 0].tolist())
             waiting = bool(listed & (set(asker.claimed) - self._current.by_row.keys()))
-            return LISTS_WAITING if waiting else LISTS_EMPTY
+            return WAITING if waiting else EMPTY
 
     def _number(self, query: str) -> int:
         found = np.flatnonzero(np.asarray(self._pool.queries) == query)
@@ -258,10 +242,9 @@ class QueryLists:
         self._current.sync(glance.state)
         return self._offering.asker(rater, glance)
 
-    def _offers(self, asker: Asker, tops: Array, keep_going: bool) -> Iterator[int]:
+    def _offers(self, asker: Asker, keep_going: bool) -> Iterator[int]:
         """Yield the numbers of queries with open documents: started ones, second opinions, then the sampler's."""
-        open_rows = self._open_rows(asker, tops)
-        numbers = self._pool.query_numbers
+        open_rows, tops, numbers = self._open_rows(asker), self._tops, self._pool.query_numbers
         has_open = np.bincount(numbers[open_rows], minlength=len(tops)) > 0
         taken = np.zeros(len(tops), dtype=np.bool_)  # by another rater
         for row in asker.claimed:
@@ -286,10 +269,10 @@ class QueryLists:
         if keep_going:
             yield from (int(number) for number in np.flatnonzero(free) if int(number) not in seen)
 
-    def _open_rows(self, asker: Asker, tops: Array) -> Array:
+    def _open_rows(self, asker: Asker) -> Array:
         """Return which rows are in a list and open for this rater: bool (n_rows,)."""
         is_open = np.zeros(len(self._pool), dtype=np.bool_)
-        is_open[tops[tops >= 0]] = True
+        is_open[self._tops[self._tops >= 0]] = True
         is_open[[*asker.claimed, *asker.skipped]] = False
         for row in self._current.judged:
             is_open[row] = is_open[row] and self._is_open(row, asker)
@@ -311,25 +294,23 @@ class QueryLists:
     def _claim(self, row: int, rater: str, n_raters: int) -> bool:
         return self._store.claim(*self._pool.pairs[row], rater, raters=n_raters, seconds=self._seconds)
 
-    def _shown(self, number: int, tops: Array, asker: Asker) -> QueryList:
+    def _shown(self, number: int, asker: Asker) -> QueryList:
         query = str(self._pool.queries[number])
         docs = []
-        rows = [row for row in tops[number].tolist() if row >= 0]
+        rows = [row for row in self._tops[number].tolist() if row >= 0]
         for row in rows:
             label = self._current.by_row.get(row, {}).get(asker.rater)
-            if label is None and not self._is_open(row, asker):
-                continue
-            docs.append(ListedDoc(self._pool.task(row), label is not None, None if label is None else label.grade))
-        docs.sort(key=lambda doc: _lot(asker.rater, query, doc.task.doc))
+            if label is not None:
+                docs.append(self._pool.task(row).judged_as(label.grade))
+            elif self._is_open(row, asker):
+                docs.append(self._pool.task(row))
+        docs.sort(key=lambda task: _lot(asker.rater, query, task.doc))
         return QueryList(query, tuple(docs), len(rows) - len(docs))
 
-    def _tops(self, n_docs: int) -> Array:
-        """Return the top rows of each query, best first, filled with -1: (n_queries, n_docs)."""
-        if not is_whole(n_docs, 1, MOST):
-            raise DataError(f"a list must have 1 to {MOST} documents: got {n_docs!r}")
-        pool = self._pool
-        if self._known is not None and self._known[0] == n_docs:
-            return self._known[1]
+    @cached_property
+    def _tops(self) -> Array:
+        """The top rows of each query, best first, filled with -1: (n_queries, n_docs)."""
+        pool, n_docs = self._pool, self._n_docs
         scores = np.zeros(len(pool)) if self._baseline is None else self._baseline.scores(pool.data)
         ties = np.arange(len(pool)) if self._baseline is None else self._offering.lots
         ranked = np.lexsort((ties, -scores, pool.query_numbers))
@@ -339,7 +320,6 @@ class QueryLists:
         first = place < n_docs
         tops = np.full((n_queries, n_docs), -1)
         tops[np.repeat(np.arange(n_queries), sizes)[first], place[first]] = ranked[first]
-        self._known = n_docs, tops
         return tops
 
 

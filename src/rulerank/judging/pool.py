@@ -98,17 +98,14 @@ class Pool:
                     f"document {pair[1]!r} of query {pair[0]!r} is given twice, in rows {first + 1} and {row + 1}: "
                     "labels need unique ids"
                 )
-        self.texts = {}
-        for role, texts_of_role in (texts or {}).items():
+        self.texts = {role: list(values) for role, values in (texts or {}).items()}
+        self.fields = {field: list(values) for field, values in (fields or {}).items()}
+        for role in self.texts:
             if role not in TEXT_COLUMNS:
                 raise DataError(f"unknown kind of text {role!r}; choose from {', '.join(TEXT_COLUMNS)}")
-            if len(texts_of_role) != len(data):
-                raise DataError(f"{role} must have one text per row: expected {len(data)}, got {len(texts_of_role)}")
-            self.texts[role] = list(texts_of_role)
-        self.fields = {field: list(values) for field, values in (fields or {}).items()}
-        for field, values in self.fields.items():
+        for name, values in (self.texts | self.fields).items():
             if len(values) != len(data):
-                raise DataError(f"field {field!r} must have one value per row: expected {len(data)}, got {len(values)}")
+                raise DataError(f"{name!r} must have one value per row: expected {len(data)}, got {len(values)}")
         self.name, self.log = name, log
         self.names = [doc_name(data, row) for row in range(len(data))] if names is None else list(names)
         graded = np.flatnonzero(data.y != UNLABELLED)
@@ -182,11 +179,6 @@ class Pool:
     def task(self, row: int) -> JudgingTask:
         """Return a document as raters see it."""
         return JudgingTask(*self.pairs[row], **self.shown(row))
-
-    def query_text(self, query: str) -> str | None:
-        """Return the text of a query, if the pool has it."""
-        text: str | None = self.shown(int(self.rows_of(query)[0])).get("query_text")
-        return text
 
 
 def read_pool(

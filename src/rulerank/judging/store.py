@@ -71,15 +71,13 @@ class LabelStore(Database):
         rater: str,
         *,
         judgement: str | None = None,
-        once: bool = False,
         page: str | None = None,
     ) -> Label:
         """Store a grade (None: cannot be judged), superseding this rater's previous label of the document.
 
         judgement: an id; if it is known, returns the label that was stored with it.
-        once: without an id, do not store a grade that is current already.
         """
-        return self._give(LABELS, _graded(query, doc, grade, rater, page), judgement, once=once)
+        return self._give(LABELS, _graded(query, doc, grade, rater, page), judgement)
 
     def add_all(
         self, judged: Iterable[Judged], *, page: str | None = None, pages: Mapping[Pair, str] | None = None
@@ -124,10 +122,12 @@ class LabelStore(Database):
             return State(*connection.execute(sql.STATE).one())
 
     def glance(self, rater: str) -> Glance:
-        """Return `state`, `claims` and this rater's `skipped` at once."""
+        """Return `state`, the live claims, oldest first, and this rater's `skipped`, all at once."""
         with self._read() as connection:
             state = State(*connection.execute(sql.STATE).one())
-            return Glance(state, self._claims(connection), _skipped(connection, rater))
+            live = connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
+            claims = [value_of(Claim, row._asdict(), self.name) for row in live]
+            return Glance(state, claims, _skipped(connection, rater))
 
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
         """Reserve a document for a rater for some time; False if `raters` others have reserved or judged it.
@@ -146,11 +146,6 @@ class LabelStore(Database):
             connection.execute(sql.CLEAR_CLAIMS, names | {"now": now})
             connection.execute(sql.ADD_CLAIM, names | {"new_until": now + seconds})
             return True
-
-    def claims(self) -> list[Claim]:
-        """Return the live claims, oldest first."""
-        with self._read() as connection:
-            return self._claims(connection)
 
     def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None:
         """Record that a rater skips a document, and drop the claim; grading it removes the record."""
@@ -240,17 +235,14 @@ class LabelStore(Database):
             (fact,) = self._add(connection, facts, [values])
         return fact
 
-    def _give(self, facts: Facts[Kind], values: dict[str, Any], judgement: str | None, *, once: bool = False) -> Kind:
-        """Store a fact, unless its judgement id is known, or `once` is set and it is current already."""
+    def _give(self, facts: Facts[Kind], values: dict[str, Any], judgement: str | None) -> Kind:
+        """Store a fact, unless its judgement id is known."""
         word, names = facts.word, {name: values[name] for name in ("query", "doc", "rater")}
         with self._write() as connection:
             before = _seen(connection, word, judgement, names)
             if before is not None:
                 given: Any = self._one(connection, facts, before.label or before.fact)
                 return replace(given, **facts.as_given)
-            same = connection.execute(facts.same, _the(names)).first() if once and judgement is None else None
-            if same is not None and same.grade == values["grade"]:
-                return value_of(facts.kind, same._asdict(), self.name)
             (fact,) = self._add(connection, facts, [values])
             _note(connection, facts, word, judgement, names, fact.id)
         return fact
@@ -295,10 +287,6 @@ class LabelStore(Database):
 
     def _one(self, connection: sa.Connection, facts: Facts[Kind], fact_id: int) -> Kind:
         return value_of(facts.kind, connection.execute(facts.one, {"fact_id": fact_id}).one()._asdict(), self.name)
-
-    def _claims(self, connection: sa.Connection) -> list[Claim]:
-        live = connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
-        return [value_of(Claim, row._asdict(), self.name) for row in live]
 
 
 def _skipped(connection: sa.Connection, rater: str) -> list[Pair]:

@@ -130,7 +130,7 @@ def columns_with(X: Any, y: Any, qid: Any) -> tuple[Any, Any]:
 
 def matched_rows(ranker: Ranker, X: Any) -> Any:
     """Return checked rows with the columns in the ranker's order."""
-    X = collected(X)
+    X = X if isinstance(X, Dataset) else collected(X)
     if isinstance(X, Dataset):
         check_categories(ranker, X)
         rows = recoded(columns_of(X, ranker.feature_names_), X, ranker.feature_names_, ranker.categories_)

@@ -34,9 +34,9 @@ class WatchedReranker:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     rr.Reranker(rr.GlobalRules().fit(data)).save(f"{folder}/model.rulerank")
     ...     watched = rr.Reranker.watch(f"{folder}/model.rulerank")
-    ...     before = watched.rank("milk", [[0.1, 0.2]]).version
+    ...     before = watched.version
     ...     rr.Reranker(rr.QueryIntercepts().fit(data)).save(f"{folder}/model.rulerank")
-    ...     after = watched.refresh().rank("milk", [[0.1, 0.2]]).version
+    ...     after = watched.refresh().version
     >>> before != after
     True
     """
@@ -67,8 +67,6 @@ class WatchedReranker:
                 self._looked = time.monotonic()
                 if seen(self.path) != self._seen:
                     threading.Thread(target=self.refresh, name="rulerank-model", daemon=True).start()
-            except RuntimeError as error:  # no thread can be started, e.g. at shutdown
-                log.warning("the new model was not loaded: %s", error)
             finally:
                 self._lock.release()
         return self._model

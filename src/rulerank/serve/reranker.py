@@ -221,8 +221,8 @@ class Reranker:
 
         docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index (a dict
             with only an id is the indexed document; it may have engine_score or engine_rank); None: the top
-            `candidates` documents of the index by bm25(all). Without TextFeatures: dicts of features by name, an array,
-            or a data frame. With both: {"id": .., "features": {..}}, or a Dataset of one query.
+            `candidates` documents of the index by bm25(all). Without TextFeatures: dicts of features by name. With
+            both: {"id": .., "features": {..}}, or a Dataset of one query. A data frame is a list of dicts.
         top: maximum number of results; None: all.
         vectors: of the query, for fields of vectors.
         """
@@ -242,9 +242,9 @@ class Reranker:
 
     def explain(
         self,
-        query: str = "",
-        doc: Any = None,
-        versus: Any = None,
+        query: str,
+        doc: str,
+        versus: str | None = None,
         docs: Any = None,
         *,
         n_rules: int | None = 10,
@@ -253,25 +253,14 @@ class Reranker:
     ) -> Explanation | Versus:
         """Explain the score of a document, or its difference from another one.
 
-        doc, versus: an id, a dict as in `rank`, or the index in docs, from 0.
-        docs: the ranked list, as in `rank`; needed if scores depend on it and documents are given as dicts.
+        doc, versus: ids; documents without an id have their index, such as "0".
+        docs: the ranked list, as in `rank`; None: the candidates from the index.
         """
-        pair = [doc] if versus is None else [doc, versus]
-        rows = None
-        if docs is None and self.features is not None and all(isinstance(one, str) for one in pair):
-            rows = self._rows(query, None, candidates, vectors)  # to compare its values with the other candidates
-            if not self.list_matters and not {*pair} <= {*rows.ids}:
-                rows = None
-        elif docs is not None:
-            rows = self._rows(query, docs, candidates, vectors)
-        elif self.list_matters:
-            raise DataError(
-                "scores of this reranker depend on the documents that are ranked together: give docs, the ranked list"
-            )
-        if rows is None:
-            rows, places = self._rows(query, pair, candidates, vectors), [*range(len(pair))]
-        else:
-            places = [_place_of(one, rows, docs is None) for one in pair]
+        pair = [str(one) for one in (doc, versus) if one is not None]
+        rows = self._rows(query, docs, candidates, vectors)
+        if docs is None and not self.list_matters and not {*pair} <= {*rows.ids}:
+            rows = self._rows(query, pair, candidates, vectors)
+        places = [_place_of(one, rows, docs is None) for one in pair]
         data = replace(rows.data, docid=np.array(rows.ids, dtype=object))  # explanations show the ids
         return self.ranker.explain(data, places[0], versus=None if versus is None else places[1], n_rules=n_rules)
 
@@ -318,11 +307,13 @@ class Reranker:
     def _rows(self, query: Any, docs: Any, candidates: int, vectors: Any) -> FeatureRows:
         if not isinstance(query, str):
             raise DataError(f"query must be text: got {shown(query)}")
-        if self.features is None and docs is None:
-            raise DataError("docs is missing: this reranker has no TextFeatures, so there is no index to search")
-        if self.features is None or isinstance(docs, Dataset):
+        if isinstance(docs, Dataset):
             return rows_of_features(docs, self.ranker)
         given = None if docs is None else as_docs(docs)
+        if self.features is None:
+            if given is None or (given and isinstance(given[0], str)):
+                raise DataError("docs must be dicts of features: this reranker has no TextFeatures, so no index")
+            return rows_of_features(given, self.ranker)
         if given and bring_features(given, self.features):
             return rows_of_features(given, self.ranker)
         return rows_of_texts(self.features, query, given, self.ranker, candidates=candidates, vectors=vectors)
@@ -362,19 +353,12 @@ def _find_baseline(baseline: Any, ranker: Ranker, features: TextFeatures | None)
     return found
 
 
-def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:
-    """Return the index of a document in the list, by its id, its index or the document itself."""
-    if is_whole(doc, 0, len(rows) - 1) and not own:
-        return int(doc)
-    among: Sequence[Any] = rows.documents if isinstance(doc, Mapping) else rows.ids
-    found = [place for place, one in enumerate(among) if one == doc]
+def _place_of(doc: str, rows: FeatureRows, own: bool) -> int:
+    """Return the index of a document in the list."""
+    found = [place for place, one in enumerate(rows.ids) if one == doc]
     if len(found) == 1:
         return found[0]
-    what = f"the document {shown(doc)}"
     if found:
-        raise DataError(f"{what} is in docs {len(found)} times: give its index, such as doc={found[0]}")
-    raise DataError(
-        f"{what} is not among the {counted(len(rows), 'candidate')} of the query: give docs, the list to rank it in"
-        if own
-        else f"{what} is not in docs: give its id, or its index from 0 to {len(rows) - 1}"
-    )
+        raise DataError(f"the document {doc!r:.60} is in docs {len(found)} times: give each document its own id")
+    among = f"among the {counted(len(rows), 'candidate')} of the query: give docs, the list to rank it in"
+    raise DataError(f"the document {doc!r:.60} is not {among if own else 'in docs: give one of their ids'}")

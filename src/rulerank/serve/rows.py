@@ -1,4 +1,4 @@
-"""Documents as rows for a ranker: features in dicts, arrays and data frames; texts by id or by field."""
+"""Documents as rows for a ranker: features in dicts or a Dataset; texts by id or by field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank._util.parameters import is_whole, shown, unmasked
+from rulerank._util.parameters import is_whole, shown
 from rulerank._util.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
@@ -136,8 +136,8 @@ class FeatureRows:
         raise DataError(f"baseline: no document has the feature {name!r}")
 
 
-def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
-    """Return documents given by features: a list of dicts, a data frame, an array or a Dataset.
+def rows_of_features(docs: Dataset | Sequence[Mapping[str, Any]], ranker: Ranker) -> FeatureRows:
+    """Return documents given by features: a Dataset, or a list of dicts.
 
     A dict has features by name (missing ones are None or left out), or {"id": .., "features": {..}}. Values are rounded
     to float32, as in every Dataset.
@@ -147,22 +147,13 @@ def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
         if len(docs) and (docs.qid != docs.qid[0]).any():
             raise DataError("docs must be documents of one query: the Dataset has several queries")
         return FeatureRows(ranker, docs, numbered(docs.docid, len(docs)))
-    if is_frame(docs):
-        docs = to_polars(docs).to_dicts()
-    if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
-        own = [features_in(doc, names) for doc in docs]
-        if ranker.dates_:
-            own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
-        kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
-        ids = numbered(None if ID in names else [doc.get(ID) for doc in docs], len(docs))
-        return FeatureRows(ranker, _dataset(feature_matrix(own, names, kinds), names, kinds), ids, docs)
-    X = _matrix(docs, names)
-    return FeatureRows(ranker, _dataset(X, names, {}), numbered(None, len(X)))
-
-
-def _dataset(X: Array, names: tuple[str, ...], kinds: Mapping[str, tuple[str, ...]]) -> Dataset:
-    qid = np.zeros(len(X), dtype=np.int64)
-    return Dataset(X, np.full(len(X), UNLABELLED), qid, feature_names=names, categories=kinds)
+    own = [features_in(doc, names) for doc in docs]
+    if ranker.dates_:
+        own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
+    kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
+    X, qid = feature_matrix(own, names, kinds), np.zeros(len(own), dtype=np.int64)
+    data = Dataset(X, np.full(len(X), UNLABELLED), qid, feature_names=names, categories=kinds)
+    return FeatureRows(ranker, data, numbered(None if ID in names else [doc.get(ID) for doc in docs], len(docs)), docs)
 
 
 def feature_matrix(
@@ -214,22 +205,6 @@ def numbered(ids: Any, n_docs: int) -> list[str]:
     if ids is None:
         return [str(place) for place in range(n_docs)]
     return [str(place) if own is None or (own_id := str(own)) == "" else own_id for place, own in enumerate(ids)]
-
-
-def _matrix(docs: Any, names: Sequence[str]) -> Array:
-    expected = f"docs must be a list of dicts of features, a data frame, or an array of {len(names)} columns"
-    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__len__") or hasattr(docs, "toarray"):
-        raise DataError(f"{expected}: got one {type(docs).__name__}")
-    if len(docs) == 0:
-        return np.empty((0, len(names)))
-    try:
-        X = np.asarray(unmasked(docs)).astype(np.float64)
-    except (TypeError, ValueError):
-        kinds = listed(sorted({type(doc).__name__ for doc in docs}))
-        raise DataError(f"{expected}: got a list of {kinds}") from None
-    if X.ndim != 2 or X.shape[1] != len(names):
-        raise DataError(f"{expected}: got an array of shape {X.shape}")
-    return X
 
 
 def _with_days(row: Mapping[str, Any], dates: Sequence[str], place: int) -> Mapping[str, Any]:
@@ -335,18 +310,15 @@ def comes_along(feature: str) -> bool:
 
 
 def as_docs(docs: Any) -> list[Any]:
-    """Return ids as text, or dicts of fields."""
+    """Return ids as text, or dicts, from a list or a data frame."""
+    expected = "docs must be a list of dicts, a list of ids, a data frame or a Dataset"
+    if not isinstance(docs, list) and is_frame(docs):
+        return to_polars(docs).to_dicts()
     if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
-        raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
-    if hasattr(docs, "columns"):  # a data frame, of Polars or pandas
-        docs = docs.to_dicts() if hasattr(docs, "to_dicts") else docs.to_dict("records")
-    given = [str(doc) if is_whole(doc, 0) else doc for doc in docs]
-    for place, doc in enumerate(given):
-        if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
-            raise DataError(
-                f"docs must be all ids or all dicts of fields: number {place} is a {type(doc).__name__}, "
-                f"the first a {type(given[0]).__name__}"
-            )
+        raise DataError(f"{expected}: got one {type(docs).__name__}")
+    given = [doc if isinstance(doc, str | Mapping) or not is_whole(doc, 0) else str(doc) for doc in docs]
+    if given and not any(all(isinstance(doc, kind) for doc in given) for kind in (str, Mapping)):
+        raise DataError(f"{expected}: got a list of {listed(sorted({type(doc).__name__ for doc in given}))}")
     return given
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -23,6 +24,7 @@ WORDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": 
 Schema = dict[str, Any]
 
 
+@dataclasses.dataclass(eq=False)
 class RequestError(Exception):
     """A refusal of a request; becomes {"error": {"code": ..., "field": ..., "message": ...}}.
 
@@ -32,21 +34,14 @@ class RequestError(Exception):
     {'error': {'code': 'bad_value', 'field': 'top', 'message': 'top must be a whole number'}}
     """
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        headers: dict[str, str] | None = None,
-        *,
-        field: str | None = None,  # with the invalid value
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.message = message
-        self.headers = headers or {}
-        self.field = field
+    status: int
+    code: str
+    message: str
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    field: str | None = None  # with the invalid value
+
+    def __str__(self) -> str:
+        return self.message
 
     def payload(self) -> dict[str, dict[str, str]]:
         """Return the JSON values of the response."""

@@ -1,82 +1,22 @@
 """A small pool, and the page served on this machine for as long as a test lasts."""
 
-import threading
-from contextlib import nullcontext
-
 import pytest
-from starlette.responses import Response
-from starlette.testclient import TestClient
 
 from rulerank.datasets.ranking import make_ranking
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
-from rulerank.web.server import make_server, open_socket, url_of
+from served_apps import Served
 
 
-class Served:
-    """What is served: to clients in this process, and to whoever asks for its address by a server, started then."""
+class ServedPage(Served):
+    """The page and its judging loop."""
 
-    def __init__(self, app, judging, port):
-        self.judging = judging
-        self.away = ""  # a path that nobody answers
-
-        async def answer(scope, receive, send):
-            asked = Response("away", 503) if scope.get("path") == self.away else app
-            await asked(scope, receive, send)
-
-        self.app = answer
-        self._running = None
-        self.port = port or 8765  # of clients, until a server has one
-        if port:
-            self._start(port)
-
-    def go_away(self, path):
-        """Answer nothing sensible to requests for a path, until `come_back`.
-
-        Playwright's `route` is no way to do so on an open page: a request right after it may still get through.
-        """
-        self.away = path
-
-    def come_back(self):
-        self.away = ""
-
-    def _start(self, port=0):
-        if self._running is None:
-            listening = open_socket("127.0.0.1", port)
-            self.port = listening.getsockname()[1]
-            server = make_server(self.app)
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-            self._running = listening, server, thread
-            thread.start()
-        return self._running
-
-    @property
-    def url(self):
-        return url_of(self._start()[0])
-
-    @property
-    def server(self):
-        return self._start()[1]
-
-    def client(self, params=None, **options):
-        options = {"follow_redirects": False, "raise_server_exceptions": False} | options
-        client = TestClient(self.app, f"http://127.0.0.1:{self.port}", **options)
-        client.params = params or {}
-        return nullcontext(client)
+    judging: Judging
 
     def labels(self):
         return [(label.query, label.doc, label.grade, label.rater) for label in self.judging.store.history()]
-
-    def stop(self):
-        if self._running is not None:
-            listening, server, thread = self._running
-            server.should_exit = True
-            thread.join(timeout=120)
-            assert not thread.is_alive()
-            listening.close()
-            self._running = None
 
 
 def small_pool(texts=None, n_queries=3, docs_per_query=5):
@@ -96,12 +36,13 @@ def serve(tmp_path):
     """Start the page: serve(pool, rater="ann", token=...) -> Served; it is stopped when the test is over."""
     running = []
 
-    def serve(pool=None, *, port=0, max_grade=2, overlap=0.0, labels="labels.db", **options):
+    def serve(pool=None, *, port=0, max_grade=2, overlap=0.0, n_listed=10, labels="labels.db", **options):
         pool = pool or small_pool()
         store = LabelStore(tmp_path / labels)
-        judging = Judging(pool, store, max_grade=max_grade, overlap=overlap)
+        judging = Judging(pool, store, max_grade=max_grade, overlap=overlap, n_listed=n_listed)
         app = create_app(judging, **{"model_path": tmp_path / "model.rulerank"} | options)
-        running.append(Served(app, judging, port))
+        running.append(ServedPage(app, port))
+        running[-1].judging = judging
         return running[-1]
 
     yield serve

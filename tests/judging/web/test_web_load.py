@@ -42,7 +42,8 @@ class Raters:
             task = self.ask(client, rater, "GET", "/api/next")["task"]
             while task is not None and not self.over:
                 judged = {"query": task["query"], "doc": task["doc"], "grade": len(task["doc"]) % 3}
-                answer = self.ask(client, rater, "POST", "/api/labels", json=judged)
+                press = judged | {"judgement": f"{rater} {len(self.acknowledged)} {time.monotonic_ns()}"}
+                answer = self.ask(client, rater, "POST", "/api/labels", json=press)
                 self.acknowledged.append({"id": answer["label"]["id"], "rater": rater} | judged)
                 task = self.ask(client, rater, "GET", "/api/next")["task"]
                 assert task == answer["task"] or answer["task"] is None

@@ -38,7 +38,7 @@ def test_a_token_is_part_of_the_description(serve):
 def test_requests_right_and_wrong_are_answered_as_described(served, description):
     know_the_pool(description, served.judging.pool.pairs[:4])  # so that most requests reach the store
     n_operations, statuses = send_described(description, served.url, N_EACH)
-    assert n_operations == 21
+    assert n_operations == 19
     assert {200, 422} <= set(statuses)
 
 

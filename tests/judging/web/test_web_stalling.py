@@ -61,7 +61,7 @@ def test_thousands_of_stalled_connections_keep_nobody_out(serve):
             for number in range(N_STALLED):
                 open_ones.append(stalled(served))
                 if number % 500 == 499:
-                    assert client.get("/api/progress").status_code == 200
+                    assert client.get("/api/next").status_code == 200
             patience = time.monotonic() + 120
             while len(served.server.server_state.connections) > web_server.MOST_CONNECTIONS:
                 assert time.monotonic() < patience

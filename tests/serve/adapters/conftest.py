@@ -9,7 +9,6 @@ from importlib.util import find_spec
 import pytest
 
 # read when they are imported, which these tests alone do
-os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
 os.environ["LANGSMITH_TRACING"] = "false"
 os.environ["LANGCHAIN_TRACING_V2"] = "false"
 os.environ["PYTERRIER_DISABLE_NOTEBOOK_SCHEMATIC"] = "1"
@@ -45,27 +44,3 @@ def examples_run():
         assert found.failed == 0
 
     return run
-
-
-@pytest.fixture(scope="session")
-def query(shop):
-    return shop.queries.texts[0]
-
-
-@pytest.fixture(scope="session")
-def found(reranker, query):
-    """What the reranker itself says of ten candidates."""
-    ids = reranker.rank(query, candidates=10, top=None).ids
-    ids.sort()  # an order of its own
-    return reranker.rank(query, ids, top=None)
-
-
-@pytest.fixture(scope="session")
-def products(shop, found):
-    """The same ten, in the order in which they were given: (id, text, the other fields)."""
-    by_id = {doc["id"]: doc for doc in shop.records}
-    given = [by_id[one.id] for one in sorted(found, key=lambda one: one.place)]
-    return [
-        (doc["id"], doc["description"], {name: doc[name] for name in doc if name not in ("id", "description")})
-        for doc in given
-    ]

@@ -5,41 +5,19 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import dataclass
 
 import httpx
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 import rulerank as rr
 from browser_windows import Window, browser, windows_of
 from rulerank.serve.web.app import create_app
-from rulerank.web.server import make_server, open_socket, url_of
+from served_apps import Served
 
 __all__ = ["browser"]
 PATIENCE = 120  # seconds; machines that test are busy
-
-
-@dataclass
-class Served:
-    """A running service."""
-
-    url: str
-    port: int
-    reranker: object
-    server: uvicorn.Server
-    thread: threading.Thread
-
-    def client(self, **options):
-        return httpx.Client(base_url=self.url, timeout=60, **options)
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join(timeout=60)
-        assert not self.thread.is_alive()
 
 
 @pytest.fixture
@@ -48,18 +26,12 @@ def serve():
     running = []
 
     def serve(reranker, **options):
-        listening = open_socket("127.0.0.1", 0)
-        server = make_server(create_app(reranker, **options), grace=5)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        served = Served(url_of(listening), listening.getsockname()[1], reranker, server, thread)
-        running.append((served, listening))
-        thread.start()
-        return served
+        running.append(Served(create_app(reranker, **options)))
+        return running[-1]
 
     yield serve
-    for served, listening in running:
+    for served in running:
         served.stop()
-        listening.close()
 
 
 class Command:

@@ -27,19 +27,6 @@ def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_sy
     assert answer["version"] == rr.Reranker(ranker).version
 
 
-def test_features_as_lists_are_matched_by_their_names(of_features, served_synthetic):
-    _, (ranker, _), rows = served_synthetic
-    by_name = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()
-    names = list(ranker.feature_names_)[::-1]
-    lists = [{"id": row["id"], "features": [row["features"][name] for name in names]} for row in rows]
-    body = {"documents": lists, "feature_names": names, "reasons": True, "features": True}
-    assert of_features.post("/rank", json=body).json() == by_name
-    why = {"documents": lists, "feature_names": names, "doc": "d1"}
-    assert of_features.post("/explain", json=why).json() == (
-        of_features.post("/explain", json={"documents": rows, "doc": "d1"}).json()
-    )
-
-
 def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_synthetic):
     *_, rows = served_synthetic
     plain = of_features.post("/rank", json={"documents": rows}).json()["results"]
@@ -114,7 +101,7 @@ class Held(rr.Reranker):
 def test_an_answer_that_takes_too_long_is_given_up(serve, served_synthetic):
     _, (ranker, _), rows = served_synthetic
     held = Held(ranker)
-    with serve(held, limits=Limits(seconds=0.2)).client() as client:
+    with serve(held, limits=Limits(seconds=0.2)).remote() as client:
         try:
             answer = client.post("/rank", json={"documents": rows})
         finally:
@@ -134,7 +121,7 @@ def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_
     answers = []
 
     def ask():
-        with served.client() as client:
+        with served.remote() as client:
             answers.append(client.post("/rank", json={"documents": rows}).status_code)
 
     waiting = [threading.Thread(target=ask) for _ in range(2)]
@@ -142,7 +129,7 @@ def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_
         for thread in waiting:
             thread.start()
             assert held.begun.acquire(timeout=60)
-        with served.client() as client:
+        with served.remote() as client:
             answer = client.post("/rank", json={"documents": rows})
         served.server.should_exit = True
     finally:

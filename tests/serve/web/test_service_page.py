@@ -33,7 +33,7 @@ def ask(window, query=QUERY):
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, scheme):
     window = ask(visit(page.url, width=width, height=900, color_scheme=scheme))
-    with page.client() as client:
+    with page.remote() as client:
         answer = client.get("/search", params={"q": QUERY}).json()
     shown = window.page.eval_on_selector_all("#model .result", "all => all.map((one) => one.dataset.id)")
     assert shown == [result["id"] for result in answer["results"]]

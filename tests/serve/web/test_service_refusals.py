@@ -12,7 +12,6 @@ QUERY = "women rain jacket"
 JSON = {"content-type": "application/json"}
 ROW = {"id": "a", "features": {"bm25_body": 1.0}}
 WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
-LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
 
 OF_FEATURES = [  # body, field, part of the message
     ({}, "documents", "documents is missing: the documents to rank"),
@@ -29,15 +28,6 @@ OF_FEATURES = [  # body, field, part of the message
     ({"documents": [{"features": WHOLE | {"clicks": "x"}}]}, "documents", "feature 'clicks' must be a number"),
     ({"documents": [{"features": WHOLE | {"clicks": 1e39}}]}, "documents", "must be finite and fit float32"),
     ({"documents": [{"features": {"a": 10**400}}]}, "documents[0].features", "(Number out of range)"),
-    ({"documents": [LIST]}, "feature_names", "feature_names is needed for, and only for, documents with features as"),
-    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "documents with features as lists"),
-    ({"documents": [LIST], "feature_names": ["a"]}, "documents[0].features", "1 numbers, like feature_names: got 5"),
-    ({"documents": [LIST], "feature_names": ["a"] * 5}, "documents", "feature names must differ"),
-    ({"documents": [LIST], "feature_names": [7]}, "feature_names[0]", "must be a text: got 7"),
-    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
-    ({"documents": [LIST, ROW], "feature_names": [*WHOLE]}, "documents[1]", "by a list of features, like documents[0]"),
-    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features[1]", "must be a number or null: got 'x'"),
-    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents", "must be finite"),
     ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
     ({"documents": [ROW], "top": 0}, "top", "top must be a whole number at least 1: got 0"),
     ({"documents": [ROW], "top": 1.5}, "top", "top must be a whole number: got 1.5"),
@@ -123,11 +113,9 @@ def test_whole_numbers_may_be_written_as_floats_and_numbers_beyond_all_bounds_ar
     assert (answer.status_code, answer.json()["error"]["field"]) == (422, "documents[0].features")
 
 
-def test_a_number_for_a_category_is_refused_in_lists_too(ask):
+def test_a_number_for_a_category_is_refused(ask):
     frame = pl.DataFrame({"brand": ["lg", "sony"] * 20, "price": [1.0, 2.0] * 20})
     client = ask(rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10)))
-    for body in ({"brand": 1, "price": 1}, [1, 1]):
-        names = {"feature_names": ["brand", "price"]} if isinstance(body, list) else {}
-        answer = client.post("/rank", json={"documents": [{"features": body}]} | names)
-        assert answer.status_code == 422
-        assert "the model knows 'brand' as a category ('lg', 'sony'): give names, not" in answer.text
+    answer = client.post("/rank", json={"documents": [{"features": {"brand": 1, "price": 1}}]})
+    assert answer.status_code == 422
+    assert "the model knows 'brand' as a category ('lg', 'sony'): give names, not" in answer.text

@@ -39,11 +39,3 @@ def test_another_name_for_this_machine_and_pages_of_other_sites_are_refused(of_f
     for path in API:
         answer = of_features.get(path, headers={"sec-fetch-site": "cross-site"})
         assert answer.json()["error"]["code"] == "wrong_origin"
-
-
-def test_every_answer_brings_the_headers_of_safety(of_features):
-    for path in PATHS:
-        headers = of_features.get(path).headers
-        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-        assert headers["x-content-type-options"] == "nosniff"
-        assert "server" not in headers

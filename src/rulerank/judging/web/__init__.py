@@ -1,6 +1,6 @@
 """The judging page: a small web application (the extra `judge`), built on `rulerank/web`.
 
-`app.py` combines `api.py` (requests of raters), `admin_api.py` (requests of the admin) and `pages.py` (HTML pages).
+`app.py` combines `api.py` (requests of raters and of the admin) and `pages.py` (HTML pages).
 Entry points: `create_app`, after `check_packages`.
 """
 

@@ -1,44 +1,51 @@
-"""Requests of raters: thin calls of the judging loop, one line each in a table."""
+"""Requests of raters and of the admin: thin calls of the judging loop, one line each in a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.judging.admin import ORDERS, USUAL_ORDER, LabelOverview
+from rulerank.judging.admin import LabelOverview, RaterCount, alpha_of_people, count_raters, disputes_of
+from rulerank.judging.agreement import Coefficient, RaterAgreement, Share, agreement_parts, rater_agreement
 from rulerank.judging.labels import (
     COMBINATIONS,
     KINDS,
     MAX_RATER,
     MOST_JUDGEMENTS,
     PAGES,
+    PERSON,
     BusyError,
+    Decision,
     JudgingTask,
     Label,
+    Pair,
     Progress,
+    Settings,
     StoreError,
     check_rater,
 )
 from rulerank.judging.loop import Judging
-from rulerank.judging.offers import ListChoices, QueryList
+from rulerank.judging.offers import QueryList
 from rulerank.judging.side_by_side import side_by_side_as_dict
 from rulerank.methods import FROM_BASELINE, METHODS
 from rulerank.web.endpoint import Endpoint, many, record
 from rulerank.web.requests import RequestError, choice, read_address, text, whole
-from rulerank.web.security import check_admin
+from rulerank.web.security import Tokens, check_admin
 
 if TYPE_CHECKING:
     from rulerank.judging.learning import SavedModel
 
 Payload = dict[str, Any]
+DISPUTES_PER_PAGE = 20
 NOT_SAID_HERE = ("admin", "import", "terminal")  # pages that a request cannot claim to come from
 RATERS_ABOUT = "Non-human raters that training uses."
 COOKIE = "rulerank_rater"
@@ -122,22 +129,20 @@ class JudgingEndpoint(Endpoint):
 class Api:
     """The judging loop for the page: takes values, returns plain values for JSON."""
 
-    def __init__(self, judging: Judging, model_path: str | Path, lists: ListChoices) -> None:
-        self.judging, self.lists, self.model_path = judging, lists, Path(model_path)
+    def __init__(self, judging: Judging, model_path: str | Path, tokens: Tokens | None) -> None:
+        self.judging, self.tokens, self.model_path = judging, tokens, Path(model_path)
 
-    def next(self, rater: str, keep_going: str = "false") -> Payload:
+    def next(self, rater: str, keep_going: bool = False) -> Payload:
         """Return the next document for a rater."""
-        task = self.judging.next(rater, keep_going=keep_going == "true")
-        return {"task": task and self.unjudged(task)} | self.progress(rater)
+        task = self.judging.next(rater, keep_going=keep_going)
+        return {"task": task} | self.progress(rater)
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Return a document with the rater's label."""
         self.check_known(query, doc)
-        task = self.unjudged(self.judging.task(query, doc))
-        own = self._own(rater, query, doc)
-        if own is not None:
-            task |= {"judged": True, "grade": own.grade}
-        return {"task": task} | self.progress(rater)
+        task, labels = self.judging.task(query, doc), self.judging.store.labels(rater)
+        own = next((label for label in labels if (label.query, label.doc) == (query, doc)), None)
+        return {"task": task if own is None else task.judged_as(own.grade)} | self.progress(rater)
 
     def label(
         self,
@@ -147,11 +152,11 @@ class Api:
         grade: int | None,
         judgement: str | None = None,
         page: str = "api",
-        keep_going: str = "false",
+        keep_going: bool = False,
     ) -> Payload:
         """Store a grade, and return the next document if the page shows one at a time."""
         self.check_known(query, doc)
-        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page)
+        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, page=page)
         return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
 
     def skip(
@@ -161,14 +166,14 @@ class Api:
         doc: str,
         judgement: str | None = None,
         page: str = "api",
-        keep_going: str = "false",
+        keep_going: bool = False,
     ) -> Payload:
         """Skip a document."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
         return self._handed(rater, page, keep_going)
 
-    def _handed(self, rater: str, page: str, keep_going: str) -> Payload:
+    def _handed(self, rater: str, page: str, keep_going: bool) -> Payload:
         """Return the next document, unless the page has its documents already."""
         if page in ("document", "api"):
             return self.next(rater, keep_going)
@@ -216,7 +221,6 @@ class Api:
 
     def skip_pair(self, rater: str, query: str) -> Payload:
         """Skip a pair, and return the next one."""
-        self.check_query(query)
         if self.judging.check is not None:
             self.judging.check.skip(rater, query)
         return self.pair(rater)
@@ -229,45 +233,133 @@ class Api:
         found = side_by_side_as_dict(check.comparison())
         return {"check": found | {"line": check.line(), "changed": check.changed}}
 
-    def query_list(self, rater: str, query: str | None = None, keep_going: str = "false") -> Payload:
+    def query_list(self, rater: str, query: str | None = None, keep_going: bool = False) -> Payload:
         """Return the next list for a rater, or the list of a given query."""
-        lists, n_docs = self.judging.lists, self.lists.n_docs
+        lists = self.judging.lists
         if query is not None:
-            self.check_query(query)
-            found: QueryList | None = lists.of(rater, query, n_docs)
+            found: QueryList | None = lists.of(rater, query)
         else:
-            found = lists.next(rater, n_docs, keep_going=keep_going == "true")
-        reason = "" if found is not None else lists.why_nothing(rater, n_docs)
+            found = lists.next(rater, keep_going=keep_going)
+        reason = "" if found is not None else lists.why_nothing(rater)
         progress = replace(self.judging.progress(rater), done=found is None, reason=reason)
-        return {"list": found and self._listed_docs(found), "progress": progress}
-
-    def _listed_docs(self, found: QueryList) -> Payload:
-        docs = [doc.task.to_dict() | {"judged": doc.judged, "grade": doc.grade} for doc in found.docs]
-        return {"query": found.query, "docs": docs, "n_others": found.n_others}
-
-    def unjudged(self, task: JudgingTask) -> Payload:
-        """Return a document without labels."""
-        return task.to_dict() | {"judged": False, "grade": None}
-
-    def check_query(self, query: str) -> None:
-        """Refuse a query that is not in the pool."""
-        if query not in self.judging.pool.queries:
-            raise RequestError(422, "bad_value", f"the pool has no query {query!r:.60}", field="query")
+        return {"list": found, "progress": progress}
 
     def check_known(self, query: str, doc: str) -> None:
         """Refuse a document that the pool does not have."""
         if (query, doc) not in self.judging.pool.rows:
             raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
 
-    def _own(self, rater: str, query: str, doc: str) -> Label | None:
-        labels = self.judging.store.labels(rater)
-        return next((label for label in labels if (label.query, label.doc) == (query, doc)), None)
-
     def _listed(self, label: Label) -> Payload:
         row = self.judging.pool.rows.get((label.query, label.doc))
         texts = {} if row is None else self.judging.pool.shown(row)
         shown = {name: texts.get(name) for name in ("query_text", "title")}
         return label.to_dict() | shown | {"in_pool": row is not None}
+
+    def invite(self, name: str) -> Payload:
+        """Create a rater's personal link, which is bound to that name."""
+        if self.tokens is None:
+            raise RequestError(422, "no_secret", "personal links need a secret: start the page with --token")
+        return {"rater": rater_named(name), "path": "/?" + urlencode({"token": self.tokens.invite(rater_named(name))})}
+
+    def settings(self) -> Payload:
+        """Return the settings."""
+        return {"settings": self.judging.store.settings()}
+
+    def change_settings(
+        self,
+        rater: str,
+        combine: str | None = None,
+        judgements: int | None = None,
+        training_raters: list[str] | None = None,
+    ) -> Payload:
+        """Change settings; those left out stay."""
+        values = {"combine": combine, "judgements": judgements, "training_raters": training_raters}
+        for name, value in values.items():
+            if value is not None:
+                self.judging.store.change_setting(name, value, rater, page="admin")
+        return self.settings()
+
+    def set_rater_kind(self, rater: str, name: str, kind: str) -> Payload:
+        """Set the kind of a rater: human, or one whose labels are used only if the admin says so."""
+        self.judging.store.set_rater_kind(rater_named(name), kind, rater, page="admin")
+        return {"kinds": {name: kind for name, kind, _ in self.raters()}}
+
+    def raters(self) -> list[tuple[str, str, RaterCount | None]]:
+        """Return all raters with labels or a kind: name, kind and counts of labels."""
+        with self.judging.current() as current:
+            counts = {row.rater: row for row in count_raters(self.judging.pool, self.judging.store, current)}
+            others = current.counting.other_raters
+        return [(name, others.get(name, PERSON), counts.get(name)) for name in sorted({*counts, *others})]
+
+    def disputes(self, state: str = "open", page: int = 1) -> Payload:
+        """List disputes, the largest first, or decisions, the latest first; by page."""
+        disputed, decisions = self._disputed()
+        left = [pair for pair in disputed if pair not in decisions]
+        chosen = left if state == "open" else [*reversed(decisions)]
+        pages = max(1, -(-len(chosen) // DISPUTES_PER_PAGE))
+        page = min(page, pages)
+        rows = chosen[(page - 1) * DISPUTES_PER_PAGE : page * DISPUTES_PER_PAGE]
+        shown = [self._dispute(pair, disputed.get(pair, 0), decisions.get(pair)) for pair in rows]
+        paged = {"found": len(chosen), "page": page, "pages": pages}
+        return {"disputes": shown, **paged, "left": len(left), "decided": len(decisions)}
+
+    def decide(
+        self, rater: str, query: str, doc: str, grade: int | None, judgement: str | None = None, page: str = "api"
+    ) -> Payload:
+        """Store the admin's grade of a document."""
+        self.check_known(query, doc)
+        self.judging.store.decide(query, doc, grade, rater, judgement=judgement, page=page)
+        return self._decided(rater, query, doc, None)
+
+    def undo_decision(
+        self, rater: str, query: str, doc: str, judgement: str | None = None, page: str = "api"
+    ) -> Payload:
+        """Withdraw the decision on a document."""
+        self.check_known(query, doc)
+        undone = self.judging.store.undo_decision(query, doc, rater, judgement=judgement, page=page)
+        return self._decided(rater, query, doc, undone)
+
+    def agreement(self) -> Payload:
+        """Return the agreement of raters: of all, by rater and by grade; and of non-human raters with them."""
+        with self.judging.current(exact=True) as current:
+            raters, grades = agreement_parts(label for by in current.by_row.values() for label in by.values())
+            given = current.grades_of(sorted(current.counting.other_raters))
+            return {
+                "sentence": current.counting.sentence(),
+                "alpha": alpha_of_people(current),
+                "raters": raters,
+                "grades": grades,
+                "other_raters": [rater_agreement(name, own, current.grades) for name, own in given.items()],
+            }
+
+    def _decided(self, rater: str, query: str, doc: str, undone: Decision | None) -> Payload:
+        """Return the current decision on a document, and the number of open disputes."""
+        disputed, decisions = self._disputed()
+        now = decisions.get((query, doc))
+        found = {"decision": now and now.to_dict(), "undone": undone and undone.to_dict()}
+        left = len(disputed.keys() - decisions.keys())
+        return found | {"left": left, "decided": len(decisions)} | self.progress(rater)
+
+    def _disputed(self) -> tuple[dict[Pair, int], dict[Pair, Decision]]:
+        """Return the spread of every dispute, the largest first, and every decision, oldest first."""
+        pool = self.judging.pool
+        with self.judging.current() as current:
+            found = {pool.pairs[one.doc]: one.spread for one in disputes_of(current)}
+        pairs = {(one.query, one.doc): one for one in self.judging.store.decisions()}
+        return found, {pair: one for pair, one in pairs.items() if pair in pool.rows}
+
+    def _dispute(self, pair: Pair, spread: int, decision: Decision | None) -> Payload:
+        with self.judging.current() as current:
+            others, labels = current.counting.other_raters, current.labels_of(self.judging.pool.row(*pair))
+        return {
+            "task": self.judging.task(*pair),
+            "spread": spread,
+            "labels": [
+                {"rater": one.rater, "kind": others.get(one.rater, PERSON), "grade": one.grade, "time": one.time}
+                for one in labels
+            ],
+            "decision": decision and decision.to_dict(),
+        }
 
 
 def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
@@ -280,18 +372,16 @@ def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
         "grade": whole("The grade; null: cannot be judged.", 0, max_grade) | None,
         "judgement": text(
             "Your own unique id for this judgement: a repeated request with the same id changes nothing and gets the "
-            "first answer. Without it, a grade that is current already is not stored again.",
+            "first answer.",
             100,
         ),
         "page": choice(
             "Where it was given, for the history [default: api]; only document and api get a next document.",
             (page for page in PAGES if page not in NOT_SAID_HERE),
         ),
-        "keep_going": choice("Continue after the sampler has stopped.", ("true", "false")),
+        "keep_going": Annotated[bool, Meta(description="Continue after the sampler has stopped.")],
         "method": choice("The training method.", methods),
-        "search": text("Words that the query must contain.", 200),
-        "order": choice(f"Sort order [default: {USUAL_ORDER}].", ORDERS),
-        "state": choice("Disputes without a decision, with one, or all [default: open].", ("open", "decided", "all")),
+        "state": choice("Disputes without a decision, or decisions [default: open].", ("open", "decided")),
         "name": rater,
         "kind": choice("The kind of the rater.", KINDS),
         "combine": choice("How to combine the labels of several raters.", COMBINATIONS),
@@ -300,33 +390,56 @@ def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
     }
 
 
-Task = record("Task", **get_type_hints(JudgingTask), judged=bool, grade=int | None)
-List = record("List", query=str, n_others=int, docs=many(Task))
 ListedLabel = record("ListedLabel", **get_type_hints(Label), query_text=str | None, title=str | None, in_pool=bool)
-DocumentPair = record("DocumentPair", query=str, docs=many(Task), number=int)
+DocumentPair = record("DocumentPair", query=str, docs=list[JudgingTask], number=int)
 Check = record(
     "Check", won=int, lost=int, ties=int, verdict=str, over=bool, interval=list[float], line=str, changed=float
 )
 # defined here, since its module is loaded only for training
 Model = record("Model", path=str, method=str, n_labels=int, notes=list[str], lines=list[str])
+Voice = record("Voice", rater=str, kind=str, grade=int | None, time=datetime)
+Dispute = record("Dispute", task=JudgingTask, spread=int, decision=Decision | None, labels=many(Voice))
 PROGRESS = {"progress": Progress}
-HANDED = {"task": Task | None} | PROGRESS
+HANDED = {"task": JudgingTask | None} | PROGRESS
 PAIR = {"pair": DocumentPair | None, "check": Check | None}
+COUNTS = {"left": int, "decided": int}
+DECIDED = {"decision": Decision | None, "undone": Decision | None} | PROGRESS | COUNTS
+DISPUTES = {"disputes": many(Dispute), "found": int, "page": int, "pages": int} | COUNTS
+AGREEMENT = {
+    "sentence": str, "alpha": Coefficient, "raters": dict[str, Share], "grades": dict[str, Share],
+    "other_raters": list[RaterAgreement],
+}  # fmt: skip
 
 
-def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[JudgingEndpoint]:
-    """Return the endpoints of raters, and training; endpoint: creates one."""
+def endpoints(api: Api) -> list[JudgingEndpoint]:
+    """Return the endpoints of raters, and those of the admin."""
+    types = value_types(api.judging.max_grade, api.methods)
+    by_method = {"POST": types, "GET": types | {"page": whole("Page number, from 1.", 1, 1_000_000)}}
+    for_raters: list[tuple[str, str, Callable[..., Any], Any]] = [
+        ("GET", "/api/next", api.next, HANDED),
+        ("GET", "/api/document", api.document, HANDED),
+        ("GET", "/api/labels", api.labels, {"labels": many(ListedLabel)}),
+        ("POST", "/api/labels", api.label, HANDED | {"label": Label}),
+        ("POST", "/api/skip", api.skip, HANDED),
+        ("POST", "/api/undo", api.undo, HANDED | {"undone": Label | None}),
+        ("GET", "/api/overview", api.overview, {"overview": LabelOverview}),
+        ("GET", "/api/pair", api.pair, PAIR),
+        ("POST", "/api/skip-pair", api.skip_pair, PAIR),
+        ("GET", "/api/list", api.query_list, {"list": QueryList | None} | PROGRESS),
+    ]
+    for_admin: list[tuple[str, str, Callable[..., Any], Any]] = [
+        ("POST", "/api/train", api.train, Model),
+        ("POST", "/api/invite", api.invite, {"rater": str, "path": str}),
+        ("GET", "/api/settings", api.settings, {"settings": Settings}),
+        ("POST", "/api/settings", api.change_settings, {"settings": Settings}),
+        ("POST", "/api/raters", api.set_rater_kind, {"kinds": dict[str, str]}),
+        ("GET", "/api/disputes", api.disputes, DISPUTES),
+        ("POST", "/api/decisions", api.decide, DECIDED),
+        ("POST", "/api/undo-decision", api.undo_decision, DECIDED),
+        ("GET", "/api/agreement", api.agreement, AGREEMENT),
+    ]
     return [
-        endpoint("GET", "/api/next", api.next, HANDED),
-        endpoint("GET", "/api/document", api.document, HANDED),
-        endpoint("GET", "/api/labels", api.labels, {"labels": many(ListedLabel)}),
-        endpoint("POST", "/api/labels", api.label, HANDED | {"label": Label}),
-        endpoint("POST", "/api/skip", api.skip, HANDED),
-        endpoint("POST", "/api/undo", api.undo, HANDED | {"undone": Label | None}),
-        endpoint("GET", "/api/progress", api.progress, PROGRESS),
-        endpoint("GET", "/api/overview", api.overview, {"overview": LabelOverview}),
-        endpoint("GET", "/api/pair", api.pair, PAIR),
-        endpoint("POST", "/api/skip-pair", api.skip_pair, PAIR),
-        endpoint("GET", "/api/list", api.query_list, {"list": List | None} | PROGRESS),
-        endpoint("POST", "/api/train", api.train, Model, admin_only=True),
+        JudgingEndpoint(method, path, call, answer, by_method[method], admin_only=table is for_admin)
+        for table in (for_raters, for_admin)
+        for method, path, call, answer in table
     ]

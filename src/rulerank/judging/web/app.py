@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -15,9 +14,7 @@ from rulerank.errors import DataError
 from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.loop import Judging
-from rulerank.judging.offers import ListChoices
-from rulerank.judging.web.admin_api import AdminApi, admin_endpoints
-from rulerank.judging.web.api import STORE_HEADER, Api, JudgingEndpoint, endpoints, value_types
+from rulerank.judging.web.api import STORE_HEADER, Api, endpoints
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import REFUSALS, describe, routes_of
 from rulerank.web.requests import RequestError
@@ -40,7 +37,7 @@ def create_app(
     *,
     rater: str | None = None,
     guidelines: Guidelines | None = None,
-    lists: ListChoices | None = None,
+    lists_first: bool = False,
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
     command: Callable[[str], str] = lambda method: f"rulerank train POOL --labels STORE --method {method} -o FILE",
@@ -48,7 +45,7 @@ def create_app(
     """Return the ASGI application of a judging loop.
 
     guidelines: the grading scale, with the grades of the loop.
-    lists: settings of lists.
+    lists_first: the page starts with lists.
     token: the secret that every request must send, or a personal token made from it (`web/security.py`). None: only
     requests to 127.0.0.1 and localhost are accepted.
     """
@@ -58,18 +55,9 @@ def create_app(
             f"the guidelines have grades 0 to {guidelines.max_grade}, but the judging loop has 0 to "
             f"{judging.max_grade}: create it with max_grade={guidelines.max_grade}"
         )
-    api = Api(judging, model_path, lists or ListChoices())
     tokens = None if token is None else Tokens(token, check_rater)
-    admin = AdminApi(api, tokens)
-    types = value_types(judging.max_grade, api.methods)
-
-    def endpoint(
-        method: str, path: str, call: Any, answer: Any, own: Any = None, admin_only: bool = False
-    ) -> JudgingEndpoint:
-        return JudgingEndpoint(method, path, call, answer, types | (own or {}), admin_only=admin_only)
-
-    table = [*endpoints(api, endpoint), *admin_endpoints(admin, endpoint)]
-    pages = JudgingPages(api, admin, guidelines, command)
+    api = Api(judging, model_path, tokens)
+    table, pages = endpoints(api), JudgingPages(api, guidelines, command, lists_first)
     description = describe(
         table,
         title="rulerank judge",

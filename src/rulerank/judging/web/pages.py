@@ -12,15 +12,13 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.judging.admin import ORDERS, USUAL_ORDER, page_of_queries
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import COMBINATIONS, KINDS, MAX_RATER, MOST_JUDGEMENTS, PERSON
-from rulerank.judging.transfer import export_labels, write_audit
-from rulerank.judging.web.admin_api import AdminApi
+from rulerank.judging.transfer import export_labels, write_history
 from rulerank.judging.web.api import Api, known_rater, rater_named, rater_of, remember_rater, token_holder
 from rulerank.web.pages import Pages
 from rulerank.web.requests import RequestError
@@ -28,6 +26,7 @@ from rulerank.web.security import check_admin, is_admin, is_foreign
 
 HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON has all
+MOST_QUERIES = 50  # on the overview
 FOREIGN_NAME = "A link from another site has set this name: check that it is yours, or enter your own."
 PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="", is_admin=False)
 Values = dict[str, Any]  # of a template
@@ -38,9 +37,9 @@ class JudgingPages:
     """The pages of raters and, without a personal link, of the admin; asks for the rater's name first."""
 
     api: Api
-    admin: AdminApi
     guidelines: Guidelines
     command: Callable[[str], str]  # the shell command that trains a method
+    lists_first: bool  # on the start page
 
     def routes(self) -> list[Route]:
         return [
@@ -49,27 +48,26 @@ class JudgingPages:
             self._route("overview", self.overview),
             self._route("side-by-side", self.side_by_side),
             self._route("admin", self.team, admin_only=True),
-            self._route("queries", self.queries, admin_only=True),
             self._route("disputes", self.disputes, admin_only=True),
             Route("/download/{name}", self.download),
         ]
 
     def _route(self, name: str, values: Callable[[Request, str], Values], *, admin_only: bool = False) -> Route:
-        """Return the route of a page; asks for the rater's name first."""
+        """Return the route of a page."""
 
         def show(request: Request) -> Response:
             if admin_only:
                 check_admin(request)
-            named = request.query_params.get("rater")
-            rater = rater_of(request, named) if named and not is_foreign(request) else known_rater(request)
-            if rater is None:
-                return RedirectResponse("/", status_code=303)
-            return self.page(request, rater, name, **values(request, rater))
+            return self._for_rater(request, lambda rater: self.page(request, rater, name, **values(request, rater)))
 
         return Route(f"/{name}", show)
 
     def judge(self, request: Request) -> Response:
-        """Show the judging page, or ask for the rater's name."""
+        """Show the judging page."""
+        return self._for_rater(request, lambda rater: self._judging(request, rater))
+
+    def _for_rater(self, request: Request, show: Callable[[str], Response]) -> Response:
+        """Show a page for the rater of the URL or the cookie; ask for the name first if there is none."""
         asked = request.query_params
         if "who" in asked and token_holder(request) is None:
             return self._welcome(known_rater(request) or "")
@@ -82,7 +80,7 @@ class JudgingPages:
         rater = rater_of(request, named) if named else known_rater(request)
         if rater is None:
             return self._welcome("")
-        page = self._judging(request, rater)
+        page = show(rater)
         if named and token_holder(request) is None:
             remember_rater(page, named)
         return page
@@ -91,7 +89,7 @@ class JudgingPages:
         """Show one document at a time or a list, by the URL or the default."""
         asked, path = request.query_params, request.url.path
         revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
-        if path == "/list" or (path == "/" and self.api.lists.come_first and revise is None):
+        if path == "/list" or (path == "/" and self.lists_first and revise is None):
             return self.page(request, rater, "list", **self.grades)
         return self.page(request, rater, "judge", revise=revise, **self.grades)
 
@@ -112,7 +110,7 @@ class JudgingPages:
             sentence = current.counting.sentence()
         return {
             "overview": overview.to_dict(),
-            "queries": page_of_queries(overview.queries),
+            "queries": sorted(overview.queries, key=lambda row: -row.labelled)[:MOST_QUERIES],
             "sentence": sentence,
             "check": self.api.check()["check"],
             "model_path": self.api.model_path,
@@ -125,12 +123,12 @@ class JudgingPages:
 
     def team(self, request: Request, rater: str) -> Values:
         """Show raters and their links, downloads and settings."""
-        raters = self.admin.raters()
+        raters = self.api.raters()
         return {
             "raters": raters,
             "kinds": KINDS,
             "others": [name for name, kind, _ in raters if kind != PERSON],
-            "can_invite": self.admin.tokens is not None,
+            "can_invite": self.api.tokens is not None,
             "max_name": MAX_RATER,
             "downloads": downloads(self.api),
             "has_model": self.api.model_path.is_file(),
@@ -139,17 +137,9 @@ class JudgingPages:
             "most_judgements": MOST_JUDGEMENTS,
         }
 
-    def queries(self, request: Request, rater: str) -> Values:
-        """Show the labels of each query."""
-        asked = request.query_params
-        search, order = asked.get("search", "")[:200], asked.get("order", USUAL_ORDER)
-        order = order if order in ORDERS else USUAL_ORDER
-        found = self.admin.queries(search, order, _number(request))
-        return {"found": found, "search": search, "order": order, "orders": [*ORDERS]}
-
     def disputes(self, request: Request, rater: str) -> Values:
         """Show disputed documents one by one, and the agreement of raters."""
-        return self.grades | {"kinds": KINDS, "agreement": self.admin.agreement(_number(request))}
+        return self.grades | {"kinds": KINDS, "agreement": self.api.agreement()}
 
     async def download(self, request: Request) -> Response:
         """Send a file."""
@@ -177,12 +167,6 @@ class JudgingPages:
         return PAGES.render("welcome", status, suggestion=suggestion, problem=problem, max_name=MAX_RATER)
 
 
-def _number(request: Request) -> int:
-    """Return the page number of the request, 1 by default."""
-    number = request.query_params.get("page", "")
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 1
-
-
 class Download(NamedTuple):
     """A file to download: its name, its description, and the function that writes it."""
 
@@ -199,7 +183,7 @@ class Download(NamedTuple):
 def downloads(api: Api) -> list[Download]:
     """Return the available downloads."""
     store, pool = api.judging.store, api.judging.pool
-    history = "all changes with rater, time and page: labels, withdrawn labels, skips, decisions and settings"
+    history = "every label and decision, also superseded and withdrawn ones, with rater, time and page"
 
     def model(path: Path) -> None:
         if not api.model_path.is_file():
@@ -209,10 +193,7 @@ def downloads(api: Api) -> list[Download]:
     return [
         Download(api.model_path.name, "the latest model", model),
         Download("labels.csv", "documents, grades and features", lambda path: export_labels(store, path, pool)),
-        Download("labels.txt", "LETOR text with the features", lambda path: export_labels(store, path, pool, "letor")),
-        Download("labels.qrels", "TREC qrels", lambda path: export_labels(store, path, pool)),
-        Download("labels-quepid.csv", "Quepid", lambda path: export_labels(store, path, pool, "quepid")),
         Download("labels-per-rater.csv", "one row per label, with rater, time and grade",
                  lambda path: export_labels(store, path, per_rater=True)),
-        Download("history.csv", history, lambda path: write_audit(store, path)),
+        Download("history.csv", history, lambda path: write_history(store, path)),
     ]  # fmt: skip

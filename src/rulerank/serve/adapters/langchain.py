@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rulerank.errors import MissingExtraError
-from rulerank.serve.adapters.documents import KEY, opened, ranked
+from rulerank._util.words import listed
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.serve.adapters import opened
+from rulerank.serve.reranker import Reranker
+from rulerank.serve.rows import FEATURES, comes_along
 
 try:
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -19,8 +22,10 @@ class RulerankCompressor(BaseDocumentCompressor):
 
     reranker: a rr.Reranker, or the path of a saved one, which is reloaded when it is replaced.
     top_n: maximum number of results; None: all.
-    text_field: the field with page_content; the other fields come from the metadata.
-    by_id: use the indexed documents of these ids instead.
+    text_field: with TextFeatures, the field with page_content; the other fields come from the metadata.
+    by_id: use the indexed documents of these ids instead. Without TextFeatures, the metadata has the features, by name
+        or under the key `features`.
+    n_reasons: number of contributions; 0: none.
 
     `metadata["relevance_score"]` is the score, `metadata["rulerank"]` has rank, reasons and model version.
 
@@ -49,8 +54,32 @@ class RulerankCompressor(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> Sequence[Document]:
         """Return the documents in their new order."""
+        model = self.reranker.current()  # one model for the whole call
+        found = model.rank(query, self._docs(model, documents), self.top_n)
+        new = [one.to_dict(features=False, n_reasons=self.n_reasons) | {"version": model.version} for one in found]
+        return [
+            documents[one.place].model_copy(
+                update={"metadata": documents[one.place].metadata | {"relevance_score": one.score, "rulerank": about}}
+            )
+            for one, about in zip(found, new, strict=True)
+        ]
+
+    def _docs(self, model: Reranker, documents: Sequence[Document]) -> list[Any]:
+        """Return the documents for the reranker."""
         ids = [doc.metadata.get("id") if doc.id is None else doc.id for doc in documents]
-        given = [(doc.page_content, doc.metadata, id) for doc, id in zip(documents, ids, strict=True)]
-        found = ranked(self, query, given, self.top_n)
-        kept = [(documents[place], {"relevance_score": about["score"], KEY: about}) for place, about in found]
-        return [doc.model_copy(update={"metadata": doc.metadata | new}) for doc, new in kept]
+        pairs = [*zip(documents, ids, strict=True)]
+        if self.by_id:
+            return [str(id) for id in ids]
+        if model.features is None:
+            return [{"id": id, FEATURES: doc.metadata.get(FEATURES, doc.metadata)} for doc, id in pairs]
+        fields = model.features.fields_
+        names = [field.name for field in fields]
+        long = [field.name for field in fields if field.kind == "long text"]
+        texts = [self.text_field] if self.text_field else long or [field.name for field in fields if field.searched]
+        if len(texts) != 1 or texts[0] not in names:
+            raise DataError(f"text_field must be the field that page_content holds: choose from {listed(names)}")
+        return [
+            {name: value for name, value in doc.metadata.items() if name in names or comes_along(name)}
+            | {texts[0]: doc.page_content, "id": id}
+            for doc, id in pairs
+        ]

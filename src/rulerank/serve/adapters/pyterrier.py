@@ -14,9 +14,9 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import fit_ranker
-from rulerank.serve.adapters.documents import AnyReranker, opened
+from rulerank.serve.adapters import opened
+from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import CANDIDATES, Reranker, Result
-from rulerank.text.text_features import TextFeatures
 
 try:
     import pandas as pd
@@ -30,9 +30,9 @@ FEATURES = "features"  # PyTerrier's column of arrays
 class RulerankTransformer(pt.Estimator):
     """Rerank the documents of each query; `fit` trains the ranker with query ids.
 
-    reranker: a rr.Reranker, the path of a saved one, or a ranker, fitted or not.
-    text_features: a fitted TextFeatures for a ranker. Documents are then texts: columns of the frame, or indexed
-        documents by docno; for a frame with queries only, candidates come from the index.
+    reranker: a rr.Reranker, the path of a saved one, or a ranker, fitted or not. With TextFeatures, documents are texts
+        in columns of the frame, or indexed documents by docno; for a frame with queries only, candidates come from the
+        index.
     feature_names: of the column `features`, for contributions; by default f1, f2, ...
     candidates: number of candidates from the index.
     n_reasons: number of contributions in the column `reasons`; 0: no such column.
@@ -49,27 +49,21 @@ class RulerankTransformer(pt.Estimator):
     """
 
     def __init__(
-        self,
-        reranker: Any,
-        text_features: TextFeatures | None = None,
-        feature_names: tuple[str, ...] = (),
-        candidates: int = CANDIDATES,
-        n_reasons: int = 0,
+        self, reranker: Any, feature_names: tuple[str, ...] = (), candidates: int = CANDIDATES, n_reasons: int = 0
     ) -> None:
         super().__init__()
         self.ranker: Ranker | None = reranker if isinstance(reranker, Ranker) else None
-        self.text_features = text_features
         self.feature_names = tuple(feature_names)
         self.candidates = candidates
         self.n_reasons = n_reasons
-        self.reranker: AnyReranker | None = None
+        self.reranker: Reranker | WatchedReranker | None = None
         if self.ranker is None:
             self.reranker = opened(reranker)
         elif self.ranker.__sklearn_is_fitted__():
-            self.reranker = Reranker(self.ranker, text_features)
+            self.reranker = Reranker(self.ranker)
 
     def fit(self, topics_or_res_tr: Any, qrels_tr: Any, topics_or_res_va: Any = None, qrels_va: Any = None) -> Self:
-        """Train on results (or topics, with TextFeatures) and qrels; unjudged documents get grade 0.
+        """Train on results with the column `features` and qrels; unjudged documents get grade 0.
 
         Validation data is passed to rankers whose fit takes `vali`.
         """
@@ -77,8 +71,7 @@ class RulerankTransformer(pt.Estimator):
             raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")
         train = self._labelled(topics_or_res_tr, qrels_tr)
         vali = None if topics_or_res_va is None else self._labelled(topics_or_res_va, qrels_va)
-        ranker = fit_ranker(clone(self.ranker), train, vali=vali)
-        self.reranker = Reranker(ranker, self.text_features)
+        self.reranker = Reranker(fit_ranker(clone(self.ranker), train, vali=vali))
         return self
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
@@ -112,9 +105,6 @@ class RulerankTransformer(pt.Estimator):
         new = ["docno", "score", *(["reasons"] if self.n_reasons else []), "rank"]
         return [*inp_cols, *(name for name in new if name not in inp_cols)]
 
-    def __repr__(self) -> str:
-        return f"RulerankTransformer({self.reranker or self.ranker!r})"
-
     def _docs(self, reranker: Reranker, frame: pd.DataFrame) -> Any:
         """Return the documents of one query for the reranker."""
         if reranker.features is not None:
@@ -125,7 +115,10 @@ class RulerankTransformer(pt.Estimator):
                 dict(zip(("id", *fields), row, strict=True))
                 for row in zip(frame["docno"], *(frame[name] for name in fields), strict=True)
             ]
-        return _matrix(frame) if FEATURES in frame.columns else frame
+        if FEATURES not in frame.columns:
+            return frame
+        X = _matrix(frame)
+        return Dataset(X, np.zeros(len(X)), np.zeros(len(X)), feature_names=reranker.feature_names)
 
     def _labelled(self, frame: pd.DataFrame, qrels: pd.DataFrame) -> Dataset:
         """Return results as rows with features and grades."""
@@ -145,20 +138,12 @@ class RulerankTransformer(pt.Estimator):
 
     def _features_of(self, frame: pd.DataFrame) -> Dataset:
         """Return the rows of one query."""
-        qid = str(frame["qid"].iloc[0])
-        docs = frame["docno"].astype(str).tolist() if "docno" in frame.columns else None
-        if self.text_features is not None:
-            data = self.text_features.for_query(str(frame["query"].iloc[0]), docs, top=self.candidates)
-            return replace(data, qid=np.array([qid] * len(data), dtype=object), texts={})
         missing = [name for name in ("docno", FEATURES) if name not in frame.columns]
         if missing:
-            raise DataError(
-                f"fit needs results with the columns docno and {FEATURES}: {listed(missing)} is missing; "
-                "or give text_features"
-            )
-        X = _matrix(frame)
-        qids, docid = (np.array(ids, dtype=object) for ids in ([qid] * len(X), docs))
-        return Dataset(X, np.zeros(len(X)), qids, docid, self.feature_names)
+            raise DataError(f"fit needs results with the columns docno and {FEATURES}: {listed(missing)} is missing")
+        X, docid = _matrix(frame), frame["docno"].astype(str).to_numpy(dtype=object)
+        qid = np.array([str(frame["qid"].iloc[0])] * len(X), dtype=object)
+        return Dataset(X, np.zeros(len(X)), qid, docid, self.feature_names)
 
 
 def _by_query(frame: pd.DataFrame) -> list[Array]:

@@ -35,7 +35,7 @@ from rulerank.serve.web.ranking import Service, value_types
 from rulerank.text.text_features import TextFeatures
 from rulerank.web.endpoint import REFUSALS, Endpoint, describe, many, record, routes_of
 from rulerank.web.pages import Pages
-from rulerank.web.requests import RequestError, Schema
+from rulerank.web.requests import RequestError
 from rulerank.web.security import Guard, Tokens
 
 API = ("/rank", "/explain", "/search", "/healthz", "/metrics", "/openapi.json")
@@ -58,7 +58,6 @@ WHY = {"version": str, "lines": list[str], "digits": int, "explanation": dict[st
 HEALTH = {
     "status": Literal["ok"], "model": record("Model", version=str, method=str, file=str | None, since=str),
     "problem": str | None, "features": list[str], "baseline": str, "documents": int | None, "worker": int,
-    "started": str, "uptime_seconds": float,
 }  # fmt: skip
 
 
@@ -220,24 +219,6 @@ def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Li
     return [ServiceEndpoint(*one, types, most_bytes=limits.body, threads=threads) for one in found]
 
 
-def describe_service(table: list[ServiceEndpoint], *, has_token: bool) -> Schema:
-    """Return the OpenAPI 3.1 description of the service."""
-    about = "Ranks documents with a model, and explains the ranking."
-    refusals = REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The request took too long."}
-    found = describe(table, title="rulerank serve", about=about, refusals=refusals, has_token=has_token)
-    refused = found["paths"]["/healthz"]["get"]["responses"]
-    text = {"text/plain": {"schema": {"type": "string"}}}
-    metrics = {
-        "summary": "Return metrics for Prometheus, of all workers together.",
-        "operationId": "get_metrics",
-        "parameters": [],
-        "responses": {code: refused[code] for code in ("401", "403")}
-        | {"200": {"description": "Metrics in the text format of Prometheus.", "content": text}},
-    }
-    found["paths"]["/metrics"] = {"get": metrics}
-    return found
-
-
 def create_app(
     reranker: Reranker | WatchedReranker,
     *,
@@ -254,7 +235,6 @@ def create_app(
         metrics.begin(0, reranker.version)
     limits = limits or Limits()
     service = Service(reranker, metrics.record)
-    began = time.time()
 
     def health() -> dict[str, Any]:
         """Return the state of the service and its model."""
@@ -265,19 +245,23 @@ def create_app(
                 "version": model.version,
                 "method": type(model.ranker).__name__,
                 "file": str(reranker.path) if isinstance(reranker, WatchedReranker) else None,
-                "since": moment(metrics.since),
+                "since": datetime.fromtimestamp(metrics.since, UTC).isoformat(timespec="seconds"),
             },
             "problem": reranker.problem,
             "features": list(model.feature_names),
             "baseline": baseline_of(model),
             "documents": service.n_documents,
             "worker": metrics.worker,
-            "started": moment(began),
-            "uptime_seconds": round(time.time() - began, 3),
         }
 
     table = endpoints(service, health, limits)
-    description = describe_service(table, has_token=token is not None)
+    description = describe(
+        table,
+        title="rulerank serve",
+        about="Ranks documents with a model, and explains the ranking. /metrics has metrics for Prometheus.",
+        refusals=REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The request took too long."},
+        has_token=token is not None,
+    )
 
     async def openapi(request: Request) -> Response:
         return JSONResponse(description)
@@ -319,12 +303,3 @@ def baseline_of(model: Reranker) -> str:
     if model.baseline is not None:
         return str(model.baseline)
     return "BM25" if model.features is not None else "the given order"
-
-
-def moment(seconds: float) -> str:
-    """Return a Unix time in ISO 8601.
-
-    >>> moment(0)
-    '1970-01-01T00:00:00+00:00'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import CANDIDATES, Ranking, Reranker, Result
 from rulerank.web.requests import MAX_TEXT, RequestError, text, whole
 
 LONGEST_VECTOR = 10_000
-MOST_FEATURES = 10_000
 N_REASONS = 4  # contributions per document
 MOST_LINES = 8  # of an explanation in sentences
 
@@ -27,14 +24,13 @@ Id = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
 Scalar = str | int | float | bool | None
 Fields = Annotated[dict[str, Scalar | Annotated[list[Scalar], Meta(max_length=LONGEST_VECTOR)]], Meta(min_length=1)]
 Features = Annotated[dict[str, float | str | None], Meta(min_length=1)]
-Row = Annotated[list[float | None], Meta(min_length=1, max_length=MOST_FEATURES)]
 Vector = Annotated[list[Annotated[float, Meta(gt=-1e38, lt=1e38)]], Meta(min_length=1, max_length=LONGEST_VECTOR)]
 
 
 class FeatureDocument(Struct, forbid_unknown_fields=True):
-    """A document with features: by name, or a list in the order of `feature_names`."""
+    """A document with features by name."""
 
-    features: Features | Row
+    features: Features
     id: Id | UnsetType = UNSET
 
 
@@ -42,7 +38,7 @@ class AnyDocument(Struct, forbid_unknown_fields=True):
     """A document with features or texts."""
 
     fields: Fields | UnsetType = UNSET
-    features: Features | Row | UnsetType = UNSET
+    features: Features | UnsetType = UNSET
     id: Id | UnsetType = UNSET
 
 
@@ -56,10 +52,8 @@ def value_types(most: int, texts: bool) -> dict[str, Any]:
             f"{rows}. Default: the top documents of the index by BM25."
         )
     item = Id | AnyDocument if texts else FeatureDocument
-    names = 'Names for features in lists, in order: {"id": "d1", "features": [2.5, null]}.'
     types = {
         "documents": Annotated[list[item], Meta(min_length=1, max_length=most, description=about)],  # type: ignore[valid-type]
-        "feature_names": Annotated[list[Id], Meta(min_length=1, max_length=MOST_FEATURES, description=names)],
         "query": text("The text of the query; optional if documents have features."),
         "q": text("The text of the query."),
         "doc": text("The id of the document to explain."),
@@ -75,18 +69,11 @@ def value_types(most: int, texts: bool) -> dict[str, Any]:
     return types
 
 
-def read_documents(given: Sequence[Any] | None, names: Sequence[str] | None) -> tuple[Any, list[str]]:
-    """Return the documents of a request for a Reranker, and their ids; refuse documents of different kinds.
-
-    names: of features in lists.
-    """
-    kinds = [kind_of(place, doc) for place, doc in enumerate(given or ())]
-    if (kinds[:1] == ["a list of features"]) != (names is not None):
-        raise bad(
-            "feature_names", "feature_names is needed for, and only for, documents with features as lists of numbers"
-        )
+def read_documents(given: Sequence[Any] | None) -> tuple[list[Any] | None, list[str]]:
+    """Return the documents of a request for a Reranker, and their ids; refuse documents of different kinds."""
     if given is None:
         return None, []
+    kinds = [kind_of(place, doc) for place, doc in enumerate(given)]
     ids = [doc if isinstance(doc, str) else doc.id or str(place) for place, doc in enumerate(given)]
     first: dict[str, int] = {}
     for place, (kind, one) in enumerate(zip(kinds, ids, strict=True)):
@@ -97,8 +84,6 @@ def read_documents(given: Sequence[Any] | None, names: Sequence[str] | None) -> 
             raise bad(field, f"{field} must have a different id from documents[{before}]: got {one!a:.60}")
     if kinds[0] == "an id":
         return ids, ids
-    if names is not None:
-        return table_of([doc.features for doc in given], ids, names), ids
     if kinds[0] == "features":
         return [{"id": name, "features": doc.features} for name, doc in zip(ids, given, strict=True)], ids
     return [doc.fields | {"id": name} for name, doc in zip(ids, given, strict=True)], ids
@@ -110,22 +95,7 @@ def kind_of(place: int, doc: str | FeatureDocument | AnyDocument) -> str:
     fields = getattr(doc, "fields", UNSET)
     if (doc.features is UNSET) == (fields is UNSET):
         raise bad(f"documents[{place}]", f"documents[{place}] must have either fields or features")
-    return "fields" if doc.features is UNSET else "a list of features" if isinstance(doc.features, list) else "features"
-
-
-def table_of(rows: list[list[float | None]], ids: list[str], names: Sequence[str]) -> Dataset:
-    """Return features given as lists, with their names."""
-    place = next((place for place, row in enumerate(rows) if len(row) != len(names)), None)
-    if place is not None:
-        field = f"documents[{place}].features"
-        raise bad(field, f"{field} must have {len(names)} numbers, like feature_names: got {len(rows[place])}")
-    with np.errstate(over="ignore"):
-        X = np.array(rows, dtype=np.float32)
-    qid, docid = np.zeros(len(X), dtype=np.int64), np.array(ids, dtype=object)
-    try:
-        return Dataset(X, np.full(len(X), UNLABELLED), qid, docid, tuple(names))
-    except DataError as error:
-        raise _refusal(error, "documents") from None
+    return "fields" if doc.features is UNSET else "features"
 
 
 def bad(field: str, message: str, code: str = "bad_value") -> RequestError:
@@ -153,7 +123,6 @@ class Service:
         self,
         query: str | None = None,
         documents: list[Any] | None = None,
-        feature_names: list[str] | None = None,
         top: int = 10,
         reasons: bool = False,
         features: bool = False,
@@ -161,10 +130,9 @@ class Service:
         vectors: Any = None,
     ) -> Payload:
         """Rank documents, best first."""
-        model, docs = self.reranker.current(), read_documents(documents, feature_names)[0]
+        model, docs = self.reranker.current(), read_documents(documents)[0]
         found = self._ranked(model, query, docs, top, candidates, vectors)
-        results = [result.to_dict(features=features, n_reasons=N_REASONS if reasons else 0) for result in found]
-        return {"query": query, "version": model.version, "n_docs": found.n_docs, "results": results}
+        return found.to_dict(features=features, n_reasons=N_REASONS if reasons else 0) | {"query": query}
 
     def search(self, q: str, top: int = 10, reasons: bool = False, candidates: int = CANDIDATES) -> Payload:
         """Search the index; returns the ranking of the model and the baseline ranking."""
@@ -185,11 +153,10 @@ class Service:
         versus: str | None = None,
         query: str | None = None,
         documents: list[Any] | None = None,
-        feature_names: list[str] | None = None,
         vectors: Any = None,
     ) -> Payload:
         """Explain the score of a document, or why it ranks above or below another one."""
-        model, (docs, ids) = self.reranker.current(), read_documents(documents, feature_names)
+        model, (docs, ids) = self.reranker.current(), read_documents(documents)
         if versus == doc:
             raise bad("versus", "versus must be a different document from doc")
         for name, one in (("doc", doc), ("versus", versus)):
@@ -218,7 +185,7 @@ class Service:
         """Refuse a request that lacks its documents or its query."""
         if docs is None and model.features is None:
             raise bad("documents", "documents is missing: the documents to rank, with their features", "missing_value")
-        ready = isinstance(docs, Dataset) or (docs is not None and isinstance(docs[0], dict) and "features" in docs[0])
+        ready = docs is not None and isinstance(docs[0], dict) and "features" in docs[0]
         if query is None and not ready:
             raise bad("query", "query is missing: the text of the query", "missing_value")
 

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from rulerank.judging.guidelines import parse_guidelines
-from rulerank.judging.offers import ListChoices
 from shop_pool import GUIDELINES, shop_pool
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -29,7 +28,7 @@ def pool():
 @pytest.fixture
 def served(serve, pool):
     """A site on which two raters have judged, a model was trained and can be compared with the baseline."""
-    served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES), lists=ListChoices(3))
+    served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES), n_listed=3)
     for place, query in enumerate(pool.queries[:6]):
         for row in pool.rows_of(query)[:4]:
             served.judging.grade(("ann", "ben")[place % 2], *pool.pairs[row], pool.own_grades[row])
@@ -98,7 +97,7 @@ def test_axe_finds_nothing_on_any_page(served, visit):
     page.goto(f"{served.url}disputes")
     page.wait_for_selector("#disputes[data-state=ready]")
     check(window, "disputes")
-    for name in ("labels", "overview", "admin", "queries", "nothing"):
+    for name in ("labels", "overview", "admin", "nothing"):
         answer = page.goto(f"{served.url}{name}")
         check(window, name)
         assert answer.status == (404 if name == "nothing" else 200)

@@ -43,21 +43,3 @@ def test_the_admin_invites_sets_takes_away_and_trains(serve, visit):
     page.wait_for_selector("#train-next:not([hidden])", timeout=120_000)
     assert "Saved" in window.text("#train-result")
     assert "Starts from" in window.text("#train-lines")
-    page.goto(f"{served.url}queries")
-    query = pool.pairs[0][0]
-    page.fill("#search", query)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(f"text=with “{query}”")
-
-
-def test_a_rater_with_a_personal_link_finds_no_way_to_the_admin_pages(serve, visit):
-    served = serve(token=SECRET)
-    window = visit(f"{served.url}?token={Tokens(SECRET).invite('ann')}")
-    window.wait()
-    assert not {"Queries", "Lead"} & {*window.page.locator("nav a").all_inner_texts()}
-    window.page.goto(f"{served.url}overview")
-    assert window.page.locator("#train").count() == 0
-    answer = window.page.goto(f"{served.url}admin")
-    assert answer.status == 403
-    assert "only the admin may do this" in window.text("main")
-    window.problems.clear()  # the 403

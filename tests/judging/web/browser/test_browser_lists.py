@@ -5,7 +5,6 @@ import pytest
 from browser_windows import LOOKS
 from list_windows import docs, grades, press, ready
 from rulerank.judging.guidelines import parse_guidelines
-from rulerank.judging.offers import ListChoices
 from shop_pool import GUIDELINES, shop_pool
 
 N_DOCS = 4
@@ -13,7 +12,7 @@ N_DOCS = 4
 
 @pytest.fixture
 def served(serve, make_pool):
-    return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", lists=ListChoices(N_DOCS))
+    return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", n_listed=N_DOCS)
 
 
 def current(window):
@@ -63,44 +62,19 @@ def test_undo_takes_back_here_and_in_the_list_before(served, visit):
     assert window.text("#count") == "4 of 4 judged"
 
 
-def test_keys_right_behind_an_undo_are_for_the_document_that_it_brings_back(served, visit):
+def test_keys_wait_until_an_undo_is_answered(served, visit):
     window = visit(f"{served.url}list")
-    first, second, *_ = docs(window)
-    for key in ("1", "u", "2", "0", "n"):
-        window.page.keyboard.press(key)
-    press(window)
-    assert grades(served) == [(first, 2), (second, 0)]
-    assert window.text("#count") == "2 of 4 judged"
-    assert "2 documents have no grade yet" in window.text("#said")
+    first, *_ = docs(window)
+    press(window, "1")
     served.go_away("/api/undo")
-    for key in ("u", "1"):
+    for key in ("u", "2"):
         window.page.keyboard.press(key)
     window.page.wait_for_selector("#notice:has-text('stored on this device')")
-    window.page.keyboard.press("2")
-    assert "Your undo is waiting for the server" in window.text("#said")
+    assert "Your undo is not done yet" in window.text("#said")
     served.come_back()
     window.page.click("#retry")
     window.page.wait_for_selector("#said:has-text('Undone')")
-    assert current(window) == second
-    assert grades(served) == [(first, 2)]
-    window.problems.clear()  # what nobody heard is in red
-
-
-def test_grades_pressed_while_the_server_is_away_survive_a_reload_and_are_sent(served, visit):
-    window = visit(f"{served.url}list")
-    first, second, *_ = docs(window)
-    served.go_away("/api/labels")
-    for key in "20":
-        window.page.keyboard.press(key)
-        window.page.wait_for_timeout(360)
-    window.page.wait_for_selector("#notice:has-text('stored on this device')")
-    assert window.text("#count") == "2 of 4 judged"
-    assert grades(served) == []
-    served.come_back()
-    window.page.reload()
-    ready(window)
-    assert grades(served) == [(first, 2), (second, 0)]
-    assert window.text("#count") == "2 of 4 judged"
+    assert (current(window), grades(served)) == (first, [])
     window.problems.clear()  # what nobody heard is in red
 
 

@@ -62,20 +62,6 @@ def test_two_grades_are_a_comparison_that_can_be_skipped_taken_back_and_gone_on_
     assert len(given(comparing, "ann")) == 2
 
 
-def test_a_grade_pressed_while_the_server_is_away_is_sent_later(comparing, visit):
-    window = visit(f"{comparing.url}side-by-side?rater=ann")
-    first = query(window)
-    comparing.go_away("/api/labels")
-    window.page.keyboard.press("2")
-    window.page.wait_for_selector("#main[data-state=waiting]")
-    assert "stored on this device" in window.text("#notice-text")
-    comparing.come_back()
-    window.page.click("#retry")
-    ready(window)
-    assert given(comparing, "ann") == [(first, 2)]
-    window.problems.clear()  # the request that nobody heard is in red
-
-
 def test_without_a_model_the_page_says_what_to_do(serve, visit):
     window = visit(f"{serve().url}side-by-side?rater=ann")
     window.page.wait_for_selector("#main[data-state=none]")

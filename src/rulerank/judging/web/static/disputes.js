@@ -191,7 +191,7 @@ function draw() {
   });
 }
 
-function vote({ rater: who, kind, grade, time, where }) {
+function vote({ rater: who, kind, grade, time }) {
   const isPerson = kind === "person";
   return element(
     "tr",
@@ -199,7 +199,6 @@ function vote({ rater: who, kind, grade, time, where }) {
     element("th", { scope: "row" }, who, isPerson ? null : element("span", { class: "quiet" }, ` ${kinds[kind]}`)),
     element("td", {}, badge(grade), ` ${grade === null ? "cannot judge" : names[grade]}`),
     element("td", { class: "quiet" }, element("time", { datetime: time, title: "UTC" }, time.slice(0, 16).replace("T", " "))),
-    element("td", { class: "quiet roomy" }, where ?? "unknown"),
   );
 }
 

@@ -2,7 +2,6 @@
 
 import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
-import { Turns } from "./in_turn.js";
 import { listen } from "./keys.js";
 import { aboutList, cardOf, makeCurrent, markCard, titleOf } from "./list_cards.js";
 import { calm, notify, waitFor } from "./notices.js";
@@ -26,8 +25,8 @@ let isLeaving = false; // for the next list, after sending
 let isWarned = false; // about documents without a grade
 
 const isUndoing = () => outbox.pending().some(({ path }) => path === "/api/undo");
-const UNDO_WAITS = "Your undo is waiting for the server: continue when it is back.";
-const turns = new Turns(isUndoing, () => isSending, () => say(UNDO_WAITS));
+// Until an undo is answered, it is unknown which document a key would grade.
+const afterUndo = (action) => (event) => (isUndoing() ? say("Your undo is not done yet: wait a moment, then press the key again.") : action(event));
 
 // loading, ready, done (no list)
 const enter = (state) => (page.dataset.state = state);
@@ -40,7 +39,7 @@ const placeOf = (card) => [...cards.children].indexOf(card);
 const called = {
   click: (card) => go(placeOf(card), false),
   focus: (card) => placeOf(card) !== at && go(placeOf(card), false),
-  grade: (card, grade) => turns.takes((event) => judge(event, placeOf(card), grade)),
+  grade: (card, grade) => afterUndo((event) => judge(event, placeOf(card), grade)),
 };
 
 function judge(event, place, grade) {
@@ -92,15 +91,12 @@ async function send() {
       calm();
       showHeld(outbox);
       if (list) takeRefusals();
-      turns.go();
-      if (outbox.pending().length) continue; // send waiting actions first
       if (isLeaving) {
         isLeaving = false;
         await load(); // retries by itself
       }
     } while (isLeaving || outbox.pending().length); // new key presses
   } catch (problem) {
-    turns.stop();
     waitFor(problem, outbox.pending().length ? KEPT : "Waiting for the server", send);
   } finally {
     isSending = false;
@@ -212,7 +208,7 @@ const cannot = (event) => list && judge(event, at, null);
 const moving = { j: step(1), ArrowDown: step(1), k: step(-1), ArrowUp: step(-1) };
 const actions = { ...moving, x: cannot, u: undo, n: leave, m: more, "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => list && judge(event, at, grade);
-for (const key of Object.keys(actions)) if (!["m", "?"].includes(key)) actions[key] = turns.takes(actions[key]);
+for (const key of Object.keys(actions)) if (!["m", "?"].includes(key)) actions[key] = afterUndo(actions[key]);
 listen(actions, Object.keys(moving));
 
 for (const [name, action] of Object.entries({ undo: actions.u, next: actions.n, help })) {
