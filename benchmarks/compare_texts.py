@@ -33,15 +33,15 @@ RANKERS = {
 }
 
 
-def movies(folder: Path) -> rr.Dataset:
+def movies(folder: Path, embed: str | None = None) -> rr.Dataset:
     texts = rr.read_documents(folder / "corpus.jsonl.gz")
     queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.io.read_judgements))
-    return rr.TextFeatures().fit(texts).dataset(queries, qrels, top=0)
+    return rr.TextFeatures(embed=embed).fit(texts).dataset(queries, qrels, top=0)
 
 
-def cranfield(folder: Path, top: int = 50) -> rr.Dataset:
+def cranfield(folder: Path, embed: str | None = None, top: int = 50) -> rr.Dataset:
     """Return the BM25 top of every query with judgements; documents that are not listed are not relevant."""
-    features = rr.TextFeatures().fit(rr.read_documents(folder / "docs.jsonl.gz"))
+    features = rr.TextFeatures(embed=embed).fit(rr.read_documents(folder / "docs.jsonl.gz"))
     queries, qrels = rr.read_queries(folder / "queries.tsv"), rr.io.read_judgements(folder / "qrels.txt")
     found = features.dataset(queries, top=top)
     grade = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The tables of docs/few-labels.md: what few labels add to the baseline ranking, and whether side-by-side comparisons
+"""The tables of docs/few-labels.md: what few labels add to the baseline ranking, and whether `train` and `check`
 find it out.
 
 Half of the queries are the pool, half are tested on, so many splits. Labels are taken by `StratifiedSampler` in the
@@ -6,13 +6,15 @@ order of each split's seed; `Anchored` learns from the first 20, 50, 100, 200, 4
 baseline ranking x 1000.
 
     python benchmarks/few_labels.py DATA --baseline FEATURE [--splits 20] [--way library | cli] [--method NAME]
-    python benchmarks/few_labels.py DATA --baseline FEATURE --side-by-side | --samplers | --learners Anchored,QI
+    python benchmarks/few_labels.py DATA --baseline FEATURE --verdicts | --samplers | --learners Anchored,QI
 
-DATA: graded documents, a folder of folds, whose test parts are put together, or a folder with the texts of movies,
-cranfield or cisi. --way cli drives `rulerank sample`, `train --labels` and `rank` instead of the library, on the same
-splits. --side-by-side simulates judges who err in 0, 10 and 20 % of their grades. --samplers and --learners compare
-other ways to choose and to learn; the learner LightGBM is LambdaMART on the same labels, LightGBM-init the same with
-the baseline's z-scores as init_score, both with leaves and trees chosen by cross-validation by query on these labels.
+DATA: graded documents, a folder of folds, whose test parts are put together, a folder with the texts of movies,
+cranfield or cisi, or the words shop or synthetic. --embed static adds meaning(all); --sizes 0 is the model without
+labels, which differs from a baseline that is a sum. --way cli drives `rulerank sample`, `train --labels` and `rank`
+instead of the library, on the same splits. --verdicts simulates raters who err in 0, 10 and 20 % of their grades, and
+counts how often `train` and `check` say better or worse, and are right. --samplers and --learners compare other ways
+to choose and to learn; the learner LightGBM is LambdaMART on the same labels, LightGBM-init the same with the
+baseline's z-scores as init_score, both with leaves and trees chosen by cross-validation by query on these labels.
 Texts have the default features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0
 where none is given.
 """
@@ -39,16 +41,10 @@ from rulerank.baseline import Baseline, find_baseline
 from rulerank.experiment.curve import LOSS, split_halves
 from rulerank.io.formats import read_any, write_any
 from rulerank.judging.pool import Pool
-from rulerank.judging.side_by_side import (
-    DocumentPair,
-    DocumentPairs,
-    compare_pair_grades,
-    compare_relevant,
-    grade_pairs,
-)
+from rulerank.judging.side_by_side import DocumentPair, DocumentPairs, compare_pair_grades, grade_pairs
 from rulerank.methods import FROM_BASELINE, method_named
 from rulerank.rankers.pool import PoolLearner
-from rulerank.selection.few_labels import few_label_ranker, top_sets
+from rulerank.selection.few_labels import few_label_ranker
 
 SIZES = [20, 50, 100, 200, 400]
 LEARNERS = ["Anchored", "QI", "RE-GR"]
@@ -152,9 +148,7 @@ def by_variance(split: Split, most: int) -> np.ndarray:
         rows = np.flatnonzero(query == number)
         known = np.array(chosen, dtype=int)
         fitted = (
-            learner.fit(known, split.pool.y[known])
-            if chosen
-            else rr.Anchored(split.baseline.option).start(split.pool.feature_names)
+            learner.fit(known, split.pool.y[known]) if chosen else rr.Anchored(split.baseline.option).start(split.pool)
         )
         spread = fitted.covariance_.copy()
         centred = Z[rows] - Z[rows].mean(axis=0)
@@ -258,56 +252,70 @@ def print_gains(
         print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{share:18.2f}")
 
 
-def print_side_by_side(data: rr.Dataset, baseline: Baseline, n_splits: int) -> None:
-    """Let judges who err compare side by side on the test half, whose truth is known."""
-    top = int(data.y.max())
-    rows: dict[float, list[tuple[str, float, float, tuple[float, float, float] | None]]] = {
-        error: [] for error in ERRORS
-    }
-    for split in splits(data, baseline, n_splits):
-        pool, old = Pool(split.test), baseline.scores(split.test)
-        base = split.ndcg(old)
-        order = by_strata(split, 200)
-        learner = PoolLearner(rr.Anchored(baseline=baseline.option), split.pool)
-        for size in (20, 100, 200):
-            new = learner.fit(order[:size], split.pool.y[order[:size]]).predict(split.test)
-            relevant = np.append(split.test.y > 0, False)
-            ours, theirs = (top_sets(scores, pool.query_numbers) for scores in (new, old))
-            truth = float((relevant[ours].sum(axis=1) - relevant[theirs].sum(axis=1)).mean())
-            pairs = DocumentPairs(pool, new, old, seed=split.seed)
-            for error in ERRORS:
-                rng = np.random.default_rng([split.seed, size, int(100 * error)])
+class Verdict(NamedTuple):
+    """What `train` says, what `check` says, and what is true."""
 
-                def ask(
-                    pair: DocumentPair, rng: np.random.Generator = rng, error: float = error, split: Split = split
-                ) -> tuple[int, int]:
-                    grades = [int(split.test.y[row]) for row in pair.shown]
-                    said = [
-                        int(rng.choice([g for g in range(top + 1) if g != y])) if rng.random() < error else y
-                        for y in grades
-                    ]
-                    return said[0], said[1]
-
-                outcomes = grade_pairs(pairs, ask)
-                relevant_gain = compare_relevant(outcomes, pairs.changed)
-                rows[error].append(
-                    (compare_pair_grades(outcomes).verdict, split.ndcg(new) - base, truth, relevant_gain)
-                )
-    for error, runs in rows.items():
-        better = [gain > 0 for verdict, gain, _, _ in runs if verdict == "better"]
-        called = [verdict == "worse" for verdict, gain, _, _ in runs if gain >= 0]
-        covered = [gain.low <= truth <= gain.high for _, _, truth, gain in runs if gain.verdict != "too few"]
-        print(f"judges err in {error:.0%}: {len(runs)} runs, better in {len(better)}, right {np.sum(better)}", end="; ")
-        print(f"worse where the truth is 0 or better {np.sum(called)} of {len(called)}", end="; ")
-        print(f"interval covers {np.sum(covered)} of {len(covered)}")
+    train: str
+    check: str
+    gain: float  # of NDCG@10 on the test half
 
 
-def read_graded(path: Path) -> rr.Dataset:
-    """Return graded documents: of a folder with texts, of a folder of folds, or of a file."""
+def erring(grades: np.ndarray, error: float, top: int, rng: np.random.Generator) -> np.ndarray:
+    """Return grades of a rater who gives another one, any, to this share of the documents."""
+    other = (grades + rng.integers(1, top + 1, grades.size)) % (top + 1)
+    return np.where(rng.random(grades.size) < error, other, grades)
+
+
+def verdicts(split: Split, error: float) -> Iterator[Verdict]:
+    """Let a rater label the pool, and compare documents side by side in the test half, whose truth is known."""
+    top = int(max(split.pool.y.max(), split.test.y.max()))
+    rng = np.random.default_rng([split.seed, int(100 * error)])
+    order = by_strata(split, max(SIZES))
+    y = np.full(len(split.pool), -1)
+    y[order] = erring(split.pool.y[order].astype(int), error, top, rng)
+    seen = erring(split.test.y.astype(int), error, top, rng)
+    old = split.baseline.scores(split.test)
+
+    def ask(pair: DocumentPair) -> tuple[int, int]:
+        return int(seen[pair.shown[0]]), int(seen[pair.shown[1]])
+
+    for size in SIZES:
+        some = np.full(len(split.pool), -1)
+        some[order[:size]] = y[order[:size]]
+        learned = rr.select(replace(split.pool, y=some), baseline=split.baseline.option)
+        new = learned.ranker.predict(split.test)
+        pairs = DocumentPairs(Pool(split.test), new, old, seed=split.seed)
+        said = "too few" if learned.comparison is None else learned.comparison.verdict
+        gain = split.ndcg(new) - split.ndcg(old)
+        yield Verdict(said, compare_pair_grades(grade_pairs(pairs, ask)).verdict, gain)
+
+
+def print_verdicts(data: rr.Dataset, baseline: Baseline, n_splits: int) -> None:
+    """Print how often raters who err lead to a verdict, and how often it is right."""
+    for error in ERRORS:
+        runs = [one for split in splits(data, baseline, n_splits) for one in verdicts(split, error)]
+        print(
+            f"raters err in {error:.0%}: {len(runs)} runs, {sum(one.gain > 0 for one in runs)} above the baseline",
+            end="",
+        )
+        for name, of in (("train", 0), ("check", 1)):
+            better, worse = ([one.gain for one in runs if one[of] == said] for said in ("better", "worse"))
+            right = f"{len(better)}, right {sum(gain > 0 for gain in better)}"
+            print(f"; {name} better {right}, worse {len(worse)}, right {sum(gain < 0 for gain in worse)}", end="")
+        print(flush=True)
+
+
+def read_graded(path: Path, embed: str | None = None) -> rr.Dataset:
+    """Return graded documents: synthetic, of a folder with texts, of a folder of folds, or of a file."""
+    if path.name == "synthetic":
+        return rr.datasets.make_ranking(n_queries=120, docs_per_query=40, seed=7)
+    if path.name == "shop":
+        shop = rr.datasets.make_shop()
+        return rr.TextFeatures(embed=embed).fit(shop.documents).dataset(shop.queries, shop.qrels, top=0).labelled()
     if (path / "corpus.jsonl.gz").exists():
-        return movies(path)
+        return movies(path, embed)
     if (path / "docs.jsonl.gz").exists():
-        return cranfield(path)
+        return cranfield(path, embed)
     if path.is_dir():
         return rr.Dataset.concat([fold.test for fold in rr.read_folds(path)])
     return read_any(path)
@@ -317,23 +325,24 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--baseline", required=True)
+    parser.add_argument("--embed", help="the embedder of texts, such as static")
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--way", choices=["library", "cli"], default="library")
-    parser.add_argument("--side-by-side", action="store_true")
+    parser.add_argument("--verdicts", action="store_true", help="with raters who err")
     parser.add_argument("--samplers", action="store_true")
     parser.add_argument("--learners", nargs="?", const=",".join(LEARNERS), help="compare methods, such as Anchored,QI")
-    parser.add_argument("--method", help="the way's learner instead of Anchored, which may hand over")
+    parser.add_argument("--method", help="the way's learner instead of Anchored")
     parser.add_argument("--sizes", default="20,50,100,200,400", help="numbers of labels")
     given = parser.parse_args()
     SIZES[:] = map(int, given.sizes.split(","))
     asked = [name for name in (given.learners or "").split(",") if name]
     LEARNERS[:] = [name if name in LIGHTGBM else method_named(name).name for name in asked]
-    data = read_graded(Path(given.data))
+    data = read_graded(Path(given.data), given.embed)
     baseline = find_baseline(data.feature_names, given.baseline)
     print(f"{given.data}: {data!r}, baseline {baseline}", flush=True)
     warnings.simplefilter("ignore")  # that few labels say little is what the table shows
-    if given.side_by_side:
-        print_side_by_side(data, baseline, given.splits)
+    if given.verdicts:
+        print_verdicts(data, baseline, given.splits)
         return
     ours = partial(by_library if given.way == "library" else by_command_line, method=given.method)
     way = compare_samplers if given.samplers else compare_learners if given.learners else ours

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from plain.anchored import scaled_plainly
 from rulerank.baseline import FeatureBaseline, ModelBaseline, RunBaseline, SumBaseline, find_baseline
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
@@ -39,8 +40,6 @@ def test_features_and_sums_are_read_from_text_and_written_again(text, parts):
     assert find_baseline(NAMES, found.option) == found == find_baseline(NAMES, found)
     if len(parts) > 1:
         assert found.scores(POOL) == pytest.approx(sum(sign * zscores(column) for column, sign in parts))
-        queries = np.unique(POOL.qid, return_inverse=True)[1]
-        assert found.scores_of_rows(POOL.X, queries).tolist() == found.scores(POOL).tolist()
     else:
         ((column, sign),) = parts
         assert found.scores(POOL).tolist() == (sign * POOL.X[:, column].astype(float)).tolist()
@@ -89,9 +88,11 @@ def test_few_labels_start_from_a_sum_or_a_run_and_a_file_keeps_it(tmp_path, base
     few = replace(POOL, y=np.where(np.arange(len(POOL)) % 7 == 0, POOL.y, -1))
     none = rr.Anchored(baseline=given).fit(replace(POOL, y=np.full(len(POOL), -1)))
     before = find_baseline(NAMES, given).scores(POOL)
+    queries = np.unique(POOL.qid, return_inverse=True)[1]
+    expected = before if given is run else scaled_plainly(POOL.X.astype(float), queries, [1, 1, 0, 0])[2]
     for query in np.unique(POOL.qid):
         own = POOL.qid == query
-        assert none.predict(POOL)[own].argsort().tolist() == before[own].argsort().tolist()
+        assert none.predict(POOL)[own].argsort().tolist() == expected[own].argsort().tolist()
     for fitted in (none, rr.Anchored(baseline=given).fit(few), rr.Anchored(baseline=given).fit(POOL)):
         fitted.save(tmp_path / "m.rulerank")
         again = rr.load(tmp_path / "m.rulerank")
@@ -99,11 +100,29 @@ def test_few_labels_start_from_a_sum_or_a_run_and_a_file_keeps_it(tmp_path, base
         assert find_baseline(NAMES, again.baseline_).scores(POOL).tolist() == before.tolist()
         found = again.contributions(POOL)
         assert found.base + found.values.sum(axis=1) == pytest.approx(again.predict(POOL))
+        assert again.needs_the_query() == (given is run)
+
+
+def test_a_model_that_starts_from_a_sum_is_explained_and_exported_by_its_features():
+    ranker = rr.Anchored(baseline="bm25(all) - price").fit(POOL)
+    why = ranker.explain(POOL, 3)
+    assert why.baseline == "baseline ranking bm25(all) - price"
+    seen = next(part for part in why.features if part.feature == why.baseline)
+    assert seen.text == f"bm25(all) = {POOL.X[3, 0]:.4g}; price = {POOL.X[3, 2]:.4g}"
+    assert why.base + sum(part.adds for part in why.features) == pytest.approx(ranker.predict(POOL)[3])
+    terms = ranker.contributions(POOL).terms
+    assert terms[:2] == ("baseline ranking bm25(all)", "baseline ranking price")
+    assert ranker.feature_importances_[[0, 2]].min() > ranker.feature_importances_[[1, 3]].max()
+    exported = rr.export_model(ranker, "python")
+    assert exported.document
 
 
 RANKS_NOTHING = [
     ("bm26", "there is no feature 'bm26'; the data has bm25\\(all\\), .*; a sum of these, a model file or a run "),
-    ("price + nope", "there is no feature 'price \\+ nope'"),
+    ("price + nope", "there is no feature 'nope'; the data"),
+    ("bm25(all)+-nope", "there is no feature 'nope'; the data"),
+    ("no - bm25(all) + nope", "there is no feature 'no', 'nope'; the data"),
+    ("no + nope", "there is no feature 'no \\+ nope'; the data"),
     ("price + price", "'price' is in the sum twice"),
     ("lost.rulerank", "lost.rulerank"),
     (4, "a column from 0 to 3: got 4"),
@@ -138,10 +157,6 @@ def test_what_does_not_fit_the_data_is_refused():
         rr.Anchored(baseline=run).fit(POOL).predict(POOL.X, qid=POOL.qid)
     with pytest.raises(DataError, match="a run matches documents by id: give a Dataset, without weights"):
         rr.Anchored(baseline=run).fit(POOL.X, POOL.y, POOL.qid)
-    with pytest.raises(
-        DataError, match=r"the baseline of this model is bm25\(all\) \+ price, whose scores are normalised"
-    ):
-        rr.Anchored(baseline="bm25(all) + price").fit(POOL).predict(POOL.X)
 
 
 def test_a_service_ranks_by_a_sum_or_a_model_and_refuses_a_run(tmp_path):

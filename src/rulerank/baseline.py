@@ -126,11 +126,6 @@ class SumBaseline(Baseline):
         values = np.column_stack([part.values(data) for part in self.parts])
         return sum_of_zscores(values, query_index(data.qid)[0])
 
-    def scores_of_rows(self, X: Array, queries: Array) -> Array:
-        """Return the scores of rows without names, whose columns are those that the sum was found among."""
-        values = np.column_stack([part.sign * X[:, part.column].astype(np.float64) for part in self.parts])
-        return sum_of_zscores(values, queries)
-
 
 @dataclass(frozen=True, eq=False)
 class ModelBaseline(Baseline):
@@ -239,7 +234,7 @@ def find_baseline(
         found = FeatureBaseline(names[baseline], int(baseline), usual_sign(names[baseline]))
     else:
         found = as_baseline(baseline)
-    coded = next((part.feature for part in _parts(found) if part.feature in (categories or ())), None)
+    coded = next((part.feature for part in parts_of(found) if part.feature in (categories or ())), None)
     if coded is not None:
         raise DataError(
             f"baseline ranking: {coded!r} holds categories, which have no order; name a feature with numbers"
@@ -424,14 +419,20 @@ def names_model(text: str) -> bool:
     return Path(text).suffix == ".rulerank"
 
 
-def _parts(found: Baseline) -> tuple[FeatureBaseline, ...]:
+def parts_of(found: Baseline) -> tuple[FeatureBaseline, ...]:
+    """Return the features that a baseline is made of; a model, a run or scores have none."""
     return found.parts if isinstance(found, SumBaseline) else (found,) if isinstance(found, FeatureBaseline) else ()
 
 
 def _no_feature(text: str, names: Sequence[str]) -> str:
+    terms = re.split(r"\s+[+-]\s+", text.strip()) if re.search(r"\s[+-]\s", text) else text.split("+")
+    terms = [term.strip().removeprefix("-").removeprefix("+").strip() for term in terms]
+    unknown = [repr(term) for term in terms if term not in names]
+    if not set(terms) & set(names):
+        unknown = [repr(text)]
     return (
-        f"baseline ranking: there is no feature {text!r}; the data has {listed(list(names)) or 'none'}; a sum of "
-        "these, a model file or a run file may be the baseline, too"
+        f"baseline ranking: there is no feature {listed(unknown)}; the data has {listed(list(names)) or 'none'}; a sum "
+        "of these, a model file or a run file may be the baseline, too"
     )
 
 

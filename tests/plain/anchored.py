@@ -33,14 +33,18 @@ def items_plainly(X, cuts):
     return items, np.array(held)
 
 
-def scaled_plainly(X, queries, baseline, sign):
-    """Return values as deviations from their query's mean by those of all queries, the baseline's logged; and fills."""
+def scaled_plainly(X, queries, signs):
+    """Return values as deviations from their query's mean by those of all queries, the baseline's logged; and fills.
+
+    signs: 1 or -1 for a column of the baseline, which is their sum; 0 for others. The last result is the sum, scaled.
+    """
     rows, fill = X.copy(), []
     for column in range(X.shape[1]):
         known = [value for value in X[:, column] if not np.isnan(value)]
         mean, spread = (np.mean(known), np.std(known)) if known else (0.0, 0.0)
+        sign = signs[column]
         worst = sign * (min(sign * value for value in known) - (spread or 1.0)) if known else -sign
-        fill.append(worst if column == baseline else mean)
+        fill.append(worst if sign else mean)
         rows[np.isnan(rows[:, column]), column] = fill[-1]
         for step in ("log", "scale"):
             squares = []
@@ -52,9 +56,12 @@ def scaled_plainly(X, queries, baseline, sign):
             if step == "scale":
                 rows[:, column] -= [means[query] for query in queries]
                 rows[:, column] /= deviation
-            elif column == baseline:
+            elif sign:
                 rows[:, column] = [np.sign(value) * np.log(1 + abs(value) / deviation) for value in rows[:, column]]
-    return rows, fill
+    total = [sum(sign * value for sign, value in zip(signs, row, strict=True)) for row in rows]
+    varies = [i for i, query in enumerate(queries) if np.ptp([total[j] for j in np.flatnonzero(queries == query)])]
+    squares = [total[i] ** 2 for i in varies]  # the mean of each query is 0
+    return rows, fill, np.array(total) / (np.sqrt(np.mean(squares)) if squares else 1.0)
 
 
 def posterior_plainly(Z, grades, queries, centre, precision, offset=None):

@@ -199,9 +199,9 @@ def test_where_labels_do_not_tell_clicks_say_where_to_start(clicked):
     few = labelled(POOL.y, every=20)
     found = rr.select(few, clicks=clicked, baseline=BODY)
     start, said = start_of(found)
-    assert (start, found.facts["start"]["pairs"]["verdict"]) == ("clicks", "unclear")
-    assert said.startswith("Labels refine the click model: the click model orders ")
-    assert said.endswith(" %: no clear difference.")
+    assert (start, found.facts["start"]["labels"]["verdict"]) == ("clicks", "unclear")
+    assert said.startswith("Labels refine the click model: on labels of ")
+    assert said.endswith(", no clear difference.")
     by_clicks = rr.select(clicked, baseline=BODY)
     alone = rr.select(few, baseline=by_clicks.ranker)
     assert found.lines() == [*by_clicks.lines(), said, *alone.lines()]
@@ -213,12 +213,10 @@ def test_labels_that_say_that_the_clicks_mislead_start_from_the_baseline_ranking
     found = rr.select(labelled(like_baseline), clicks=clicked, baseline=BODY)
     start, said = start_of(found)
     assert not found.facts["clicks"]["keep_baseline"]
-    assert said.startswith("Labels refine the baseline ranking: the click model orders ")
-    assert said.endswith(
-        "correctly, the baseline ranking 100 %: fewer pairs in the right order: keep the baseline ranking."
-    )
+    assert said.startswith("Labels refine the baseline ranking: on labels of ")
+    assert said.endswith(", the baseline ranking 1.000.")
     assert (start, found.facts["few_labels"]["baseline"]) == ("baseline", BODY)
-    assert found.facts["start"]["pairs"]["verdict"] == "fewer"
+    assert found.facts["start"]["labels"]["verdict"] == "worse"
 
 
 def test_labels_start_from_the_baseline_ranking_where_nothing_speaks_for_the_clicks(clicked):
@@ -227,13 +225,13 @@ def test_labels_start_from_the_baseline_ranking_where_nothing_speaks_for_the_cli
         found = rr.select(labelled(POOL.y), clicks=clicked_at_random(clicked), baseline=baseline)
         start, said = start_of(found)
         assert (start, found.facts["few_labels"]["baseline"]) == ("baseline", about)
-        assert said.startswith("Labels refine the baseline ranking: the click model orders ")
+        assert said.startswith("Labels refine the baseline ranking: on labels of ")
 
 
 def test_without_a_ranking_of_baseline_there_is_nothing_to_compare(clicked):
     mine = rr.Anchored()
     found = rr.select(labelled(POOL.y), mine, clicks=clicked)
     assert mine.get_params() == rr.Anchored().get_params()  # the caller's stays as it was
-    assert found.facts["start"]["pairs"] is None
+    assert found.facts["start"]["labels"] is None
     assert start_of(found) == ("clicks", "Labels refine the click model.")
     assert isinstance(found.ranker, rr.Anchored)

@@ -121,29 +121,12 @@ def test_exportable_selects_only_models_that_can_be_exported_missing_values_and_
     assert found.method == "FR" or not np.isnan(data.X).any()  # a line would put means in their place
 
 
-def test_exportable_few_labels_hand_over_only_to_what_can_be_exported(monkeypatch):
-    monkeypatch.setattr("rulerank.selection.few_labels.HAND_OVER", {"QI": 10, "FR": 10})
-    tried = []
-
-    def hand_over(learner, rows, grades, others):
-        tried.append(others)
-        return learner, None, None
-
-    monkeypatch.setattr("rulerank.selection.few_labels.hand_over", hand_over)
+@pytest.mark.parametrize("baseline", ["bm25_body", "bm25_body + pagerank"])
+def test_a_model_that_starts_from_features_can_be_exported(baseline):
     pool = replace(SYNTHETIC, y=np.where(np.arange(len(SYNTHETIC)) % 3, -1, SYNTHETIC.y))
-    assert rr.export_model(select(pool, baseline="bm25_body", exportable=True).ranker, "opensearch-ltr").document
-    assert tried == [{"FR": 10}]
-
-
-def test_exportable_starts_from_the_first_feature_of_a_sum_and_compares_with_the_sum():
-    pool = replace(SYNTHETIC, y=np.where(np.arange(len(SYNTHETIC)) % 3, -1, SYNTHETIC.y))
-    with pytest.warns(
-        UserWarning, match=r"^a sum as .* starts from bm25_body and may .* than bm25_body \+ pagerank; compare"
-    ):
-        found = select(pool, baseline="bm25_body + pagerank", exportable=True)
-    assert found.facts["baseline"] == found.ranker.baseline == "bm25_body"
+    found = select(pool, baseline=baseline, exportable=True)
+    assert found.facts["baseline"] == found.ranker.baseline == baseline
     assert rr.export_model(found.ranker, "opensearch-ltr").document
-    assert found.facts["pairs"] != select(pool, baseline="bm25_body").facts["pairs"]
 
 
 def test_exportable_settings_leave_the_scale():
@@ -165,7 +148,7 @@ SCALED = rr.QueryIntercepts(normalize="rank", missing="mean")
         ({"ranker": LINE, "grid": {}}, "it replaces missing values by.*; put 0 in the place of missing values"),
         (
             {"baseline": rr.GlobalRules().fit(SYNTHETIC)},
-            "this Anchored cannot be exported: it starts from.*; name a feature as",
+            "this Anchored cannot be exported: it starts from.*; name a feature, or a sum of features, as",
         ),
         ({"ranker": {"scaled": SCALED}}, "^none of the methods to choose from can be exported: scaled$"),
     ],

@@ -323,9 +323,7 @@ def from_labels(asked: Asked, labels: str) -> Trained:
         params["baseline"] = baseline
     selections: dict[str, Selection] = {}
     if baseline is not None:
-        plain = name == FROM_BASELINE[0] and params.keys() <= {"baseline"} | usual.keys()
-        # only with default parameters may it switch to a full method
-        ranker = None if plain else make_ranker(name, params)
+        ranker = make_ranker(name, params)
         selections["few_labels"] = select(pool, ranker, baseline=baseline, exportable=asked.exportable)
         fitted = selections["few_labels"].ranker
     elif asked.raters:

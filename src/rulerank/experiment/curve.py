@@ -46,7 +46,7 @@ SAMPLERS: dict[str, Sampler] = {
     "SSAR per query": SSAR(per_query=True),
     RANDOM: lambda pool, rng: rng.permutation(len(pool)),
 }
-FROM_BASELINE = "from-baseline"  # `select(baseline=)`: Anchored, until a full learner is better beyond doubt
+FROM_BASELINE = "from-baseline"  # `select(baseline=)`: Anchored
 RANKERS = (FROM_BASELINE, "QI", "RE-GR", "FR")
 SIZES = (20, 50, 100, 200, 400)
 LOSS = 0.02  # below the baseline by more than this is a loss that users would notice

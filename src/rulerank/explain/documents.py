@@ -156,7 +156,7 @@ class Documents:
     def noun(self) -> str:
         """What the terms of a score are: rules, features by themselves, or parts of several models."""
         tables = self.tables
-        if self.rules is not None or (tables is not None and tables.tables and tables.baseline is None):
+        if self.rules is not None or (tables is not None and tables.tables and not tables.baseline):
             return "rule"
         return "part" if self.tables is None else "feature"
 
@@ -166,7 +166,9 @@ class Documents:
         tables = self.tables
         if tables is None:
             return "baseline ranking of members"
-        return "" if tables.baseline is None else baseline_name(tables.feature_names[tables.baseline])
+        if len(tables.baseline) > 1:
+            return baseline_name(str(getattr(self.ranker, "baseline_", "")))
+        return baseline_name(tables.feature_names[tables.baseline[0]]) if tables.baseline else ""
 
     def name(self, part: int) -> str:
         """Return the name of a part of a score."""
@@ -180,10 +182,13 @@ class Documents:
         return self.baseline if column is None else baseline_name(called(self.ranker, self.features[column]))
 
     def column(self, part: int) -> int | None:
-        """Return the column of the raw values of a part of a score; None for the scores of models."""
+        """Return the column of the raw values of a part of a score; None for the scores of models and sums."""
         if part < len(self.features):
             return part
-        return None if self.tables is None or self.tables.from_model else self.tables.baseline
+        tables = self.tables
+        return (
+            tables.baseline[0] if tables is not None and len(tables.baseline) == 1 and not tables.from_model else None
+        )
 
     def value(self, row: int, part: int) -> str:
         """Return a document's value of a part as people write it."""
@@ -218,10 +223,11 @@ class Documents:
             return f"{name}: not seen in training" if bin == UNSEEN else self.rules.item_text(part, bin)
         if tables is None:
             return name if part == n_features else f"{name} = {decimal(float(self.raw[row, part]), 4)}"
-        column = tables.baseline if part == n_features else part
-        assert column is not None
+        if part == n_features and len(tables.baseline) > 1:
+            return "; ".join(self.seen(row, column) for column in tables.baseline)
+        column = tables.baseline[0] if part == n_features else part
         value = float(self.dense(row)[column])
-        if tables.tables and tables.baseline is None:
+        if tables.tables and not tables.baseline:
             if part not in tables.finest:
                 return f"{name} has no vote"
             table, axis = tables.finest[part]

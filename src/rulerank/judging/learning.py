@@ -62,7 +62,6 @@ def fit_labels(
 ) -> tuple[Ranker, tuple[str, ...]]:
     """Train a ranker on the labels of some rows, as `train --labels` does; return it and its estimated gain in words.
 
-    Anchored switches to a full method if the labels support it.
     others: grades of non-human raters, with separate intercepts; needs QueryIntercepts.
     """
     if others:

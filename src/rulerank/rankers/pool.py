@@ -28,7 +28,7 @@ def fit_to_labelled(ranker: Ranker, pool: Dataset) -> None:
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
     if not rows.size and isinstance(ranker, Anchored):
-        ranker.start(pool.feature_names, pool.categories)  # the baseline ranking, until labels say otherwise
+        ranker.start(pool)  # the baseline ranking, until labels say otherwise
         return
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")

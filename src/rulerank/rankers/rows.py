@@ -419,9 +419,12 @@ def importances_of(ranker: Ranker, rows: Sample) -> Array:
     tables = ranker.as_tables()
     if tables is None:  # document by document
         rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
-    shares = ranker.checked_contributions(rows.X, rows.queries).by_feature(n_features + 1)
-    if tables is not None and tables.baseline is not None and not tables.from_model:  # it is one of the features
-        shares[:, tables.baseline] += shares[:, n_features]
+    found = ranker.checked_contributions(rows.X, rows.queries)
+    shares = found.by_feature(n_features + 1)
+    if tables is not None and not tables.from_model:  # the baseline ranking is made of features
+        parts = [term for term, own in enumerate(found.features) if own == (n_features,)]
+        for column, term in zip(tables.baseline, parts, strict=False):
+            shares[:, column] += found.values[:, term]
     sizes = spread(shares[:, :n_features], rows.queries)
     return sizes / (sizes.sum() or 1.0)
 

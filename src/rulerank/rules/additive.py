@@ -145,7 +145,7 @@ class AdditiveTables:
     """A whole model: score = base + sum of the tables' votes + sum of weights times values.
 
     Models of rules have tables alone, linear ones weights alone; rules that move the ranking of a model have both.
-    Where there is a baseline ranking, its part is the first table, or the weight of its column.
+    Where there is a baseline ranking, its parts are the first tables, or the weights of its columns.
 
     >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
     >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
@@ -160,8 +160,8 @@ class AdditiveTables:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
     weights: Array | None = None  # float64 (n_features,), of the values as they are
     fill: Array | None = None  # the same: what stands for a missing value in the weighted sum; None: the sum is missing
-    baseline: int | None = None  # the column of the baseline ranking
-    from_model: bool = False  # that column is the last, and no feature: a model's scores
+    baseline: tuple[int, ...] = ()  # columns of the baseline ranking, ascending: a feature or several that are added
+    from_model: bool = False  # its column is the last, and no feature: a model's scores
 
     def __post_init__(self) -> None:
         n_features = len(self.feature_names)
@@ -250,8 +250,8 @@ class AdditiveTables:
 
     @property
     def baseline_in_table(self) -> bool:
-        """Whether the first table is the part of the baseline ranking."""
-        return self.baseline is not None and self.weights is None
+        """Whether the first tables are the parts of the baseline ranking."""
+        return bool(self.baseline) and self.weights is None
 
     @property
     def n_features(self) -> int:
@@ -267,11 +267,12 @@ class AdditiveTables:
         sets = [table.features for table in self.tables]
         names = [" & ".join(self.feature_names[f] for f in own) for own in sets]
         if self.baseline_in_table:
-            sets[0], names[0] = (self.n_features,), baseline_name(names[0])
+            for place in range(len(self.baseline)):
+                sets[place], names[place] = (self.n_features,), baseline_name(names[place])
         names += [
-            baseline_name(self.feature_names[f]) if f == self.baseline else self.feature_names[f] for f in columns
+            baseline_name(self.feature_names[f]) if f in self.baseline else self.feature_names[f] for f in columns
         ]
-        weighed = [(self.n_features if f == self.baseline else f,) for f in columns.tolist()]
+        weighed = [(self.n_features if f in self.baseline else f,) for f in columns.tolist()]
         return tuple(names), (*sets, *weighed), columns
 
     def _checked(self, X: Array) -> Array:

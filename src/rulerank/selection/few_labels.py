@@ -1,8 +1,8 @@
 """Few labels: start from the baseline ranking, and move away from it only as far as they support it.
 
 Rankers are set for few labels (MDLP finds no cuts in a hundred grades, and coefficients need holding), learn from the
-labelled rows of a pool, and are compared with the baseline by labels of held-out queries. Pairs weigh all places alike,
-and 28 % of the rankings that had more of them in order were worse in NDCG@10: more pairs are never called better.
+labelled rows of a pool, and are compared with the baseline by NDCG@10 on labels of held-out queries: pairs weigh all
+places alike, and 28 % of the rankings that had more of them in order were worse in NDCG@10.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from rulerank._util.estimator import clone
 from rulerank._util.loops import one_blas_thread
 from rulerank._util.words import counted, listed, percent
-from rulerank.baseline import SumBaseline, find_baseline
+from rulerank.baseline import find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, one_sided, query_index
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison, evaluate
-from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
+from rulerank.evaluation.comparison import compare_gains
 from rulerank.methods import Method, method_named
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.pool import Grades, PoolLearner
-from rulerank.selection.select import Selection, may_be_exported
+from rulerank.selection.select import Selection
 
 # chosen by benchmarks/choose_few_labels.py
 COARSE_RULES = {"discretizer": EqualWidth(n_bins=5), "max_size": 1}
@@ -36,24 +36,16 @@ FEW_LABELS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(BY_RULES, COARSE_RULES),
     "QI": {"l2": 300.0, "normalize": "zscore"},
 }
-# full learners that take over when they rank held-out queries better, each from so many labels on; with 200 and 400
-# labels, and decided by pairs, they were behind the worst losses of all (docs/few-labels.md)
-HAND_OVER = {"QI": 1000, "FR": 1000}
 BY_RATER, PEOPLE = "QI", "the people"  # the method that has intercepts for raters, and one of them
 GOOD_START = 100  # labels, ten documents each of ten queries: with fewer, no message says to stop
 MANY = 1000  # labels, with which methods made for many are used
 TOP = 3  # places that people look at
+NAMES = ("new", "baseline")
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 FOLDS = 5
-LEAST_QUERIES = 5  # with pairs: below, there is nothing to tell
-LEAST_TOPS = 10  # queries with different grades: below, no learner takes over
+LEAST_QUERIES = 10  # with different grades: below, there is no verdict
 N_DRAWS, N_QUERIES, DEPTH = 60, 60, 10  # of what more labels could add
 ENOUGH = 0.03  # below this share more labels are hardly worth their cost
-PAIRS = {  # verdict of pairs in order, in figures and in words
-    "better": ("more", "more pairs in the right order, top results unchecked"),
-    "worse": ("fewer", "fewer pairs in the right order: keep the baseline ranking"),
-    "unclear": ("unclear", "no clear difference"),
-}
 
 
 def few_label_params(name: str) -> dict[str, Any]:
@@ -80,15 +72,11 @@ def _gaps(method: Method) -> dict[str, Any]:
     return {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}
 
 
-def select_from_baseline(
-    pool: Dataset, baseline: Any, *, ranker: Ranker | None = None, exportable: bool = False
-) -> Selection:
+def select_from_baseline(pool: Dataset, baseline: Any, *, ranker: Ranker | None = None) -> Selection:
     """Learn from the labelled rows of a pool (the others have grade -1), starting from the baseline ranking.
 
     baseline: as `find_baseline` takes it: a feature, a sum of features, a fitted ranker, a run, or a file of these.
-    ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) from
-    1,000 labels on, if, cross-validated by query, that one has a higher NDCG@10 and the 90 % interval excludes 0.
-    exportable: start from a feature, of a sum the first one, and hand over only to a learner that can be exported.
+    ranker: another one to learn with; by default `Anchored`.
 
     Where no query has labels of two grades, nothing can be learned, and the ranker is the baseline ranking.
 
@@ -101,14 +89,6 @@ def select_from_baseline(
     """
     start = find_baseline(pool.feature_names, baseline, pool.categories)
     before = start.scores(pool)  # what users see now, whatever the model starts from
-    if exportable and ranker is None and isinstance(start, SumBaseline):
-        first = start.parts[0]
-        warnings.warn(
-            f"a sum as the baseline cannot be exported: the model starts from {first.text} and may rank worse than "
-            f"{start.text}; compare the two (rulerank check --baseline)",
-            stacklevel=3,
-        )
-        start = first
     query = query_index(pool.qid)[0]
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
@@ -116,20 +96,15 @@ def select_from_baseline(
     contrast = has_contrast(grades, query[rows])
     if not contrast and not isinstance(learner.ranker, Anchored):
         check_contrast(grades, query[rows])
-    held_out, took_over = None, None
-    if contrast:
-        others = HAND_OVER if ranker is None else {}
-        if exportable:
-            others = {name: n for name, n in others.items() if may_be_exported(few_label_ranker(name), pool)}
-        learner, held_out, took_over = hand_over(learner, rows, grades, others)
-    fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool.feature_names)
+    fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool)
     scores = fitted.predict(pool)
-    pairs = None
+    held_out = held_out_scores(learner, rows, grades) if contrast else None
+    gain = None
     if held_out is not None:
-        pairs = compare_pairs(held_out, before[rows], grades, query_index(query[rows])[0])
+        gain = compare_tops(NAMES, held_out, before[rows], grades, query_index(query[rows])[0])
     anchored = isinstance(fitted, Anchored)
     facts = {
-        "method": type(fitted).__name__ if took_over is None else took_over.a,
+        "method": type(fitted).__name__,
         "baseline": start.text,
         "labels": int(rows.size),
         "labelled_queries": int(np.unique(query[rows]).size),
@@ -137,14 +112,13 @@ def select_from_baseline(
         "warning": one_sided(grades),
         "top_changed": round(float((top_sets(scores, query) != top_sets(before, query)).any(axis=1).mean()), 4),
         "tied": round(share_tied(scores, query), 4),
-        "took_over": None if took_over is None else _figures(took_over, "old"),
         "still_to_gain": round(still_to_gain(fitted, learner), 4) if isinstance(fitted, Anchored) else None,
-        "pairs": None if pairs is None else _figures(pairs, "baseline") | {"verdict": pairs_verdict(pairs)},
+        "held_out": None if gain is None else _figures(gain),
     }
-    lines = _lines(facts, start, pairs, took_over, tuple(pool.categories) if anchored else ())
-    if not anchored and took_over is None:
+    lines = _lines(facts, start, gain, tuple(pool.categories) if anchored else ())
+    if not anchored:
         lines[0] = lines[0].replace("Starts from", "Compared with", 1)
-    return Selection(fitted, (), "\n".join(lines), "NDCG@10", comparison=pairs, facts=facts)
+    return Selection(fitted, (), "\n".join(lines), "NDCG@10", comparison=gain, facts=facts)
 
 
 def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker: Ranker | None = None) -> Ranker:
@@ -176,15 +150,13 @@ def check_by_rater(method: str, raters: Iterable[str]) -> None:
         )
 
 
-def _figures(found: Comparison, other: str) -> dict[str, Any]:
-    """Return a comparison on held-out labels as plain values."""
-    figures = {"new": found.mean_a, other: found.mean_b, "low": found.low, "high": found.high}
-    return figures | ({"n_pairs": found.n_trials} if found.measure == "pairs" else {}) | {"n_queries": found.n_queries}
+def _figures(found: Comparison) -> dict[str, Any]:
+    """Return a comparison on held-out labels as plain values; nothing of means where no query has different grades."""
+    means = {"new": found.mean_a, "baseline": found.mean_b} if found.n_queries else {}
+    return means | {"low": found.low, "high": found.high, "n_queries": found.n_queries, "verdict": found.verdict}
 
 
-def _lines(
-    facts: dict[str, Any], start: Any, pairs: Comparison | None, took_over: Comparison | None, left_out: Sequence[str]
-) -> list[str]:
+def _lines(facts: dict[str, Any], start: Any, gain: Comparison | None, left_out: Sequence[str]) -> list[str]:
     """Say what can honestly be said of a ranker learned from few labels, a sentence a line."""
     labels = f"{counted(facts['labels'], 'label')} of {counted(facts['labelled_queries'], 'query', 'queries')}"
     changed = f"the top {TOP} changes in {percent(facts['top_changed'])} of queries"
@@ -202,72 +174,39 @@ def _lines(
         lines.append(f"{facts['warning']}.")
     if left_out:
         lines.append(f"Ignored: {listed(left_out)} (this model does not support categorical features).")
-    if took_over is not None:
-        reach = f"difference {took_over.low:+.3f} to {took_over.high:+.3f}, 90 % interval"
+    if gain is not None:
+        lines.append(f"{gain_on_labels(gain)}.")
+    balanced = facts["learned"] and facts["warning"] is None and facts["labels"] >= GOOD_START
+    verdict = "too few" if gain is None else gain.verdict
+    if balanced and verdict == "better":
+        lines.append("You can stop labelling: the gain is clear.")
+    elif balanced and verdict != "worse" and to_gain is not None and to_gain < ENOUGH:
         lines.append(
-            f"{took_over.a} replaces {took_over.b}: NDCG@10 {took_over.mean_a:.3f} against "
-            f"{took_over.mean_b:.3f} on labels of {took_over.n_queries:,} held-out queries ({reach})."
-        )
-    if pairs is not None:
-        lines.append(f"{pairs_in_words(pairs)}.")
-    balanced = facts["learned"] and facts["warning"] is None
-    if pairs is not None and pairs.verdict == "worse":
-        lines.append("Keep the baseline ranking until you have more labels.")
-    elif balanced and to_gain is not None and to_gain < ENOUGH and facts["labels"] >= GOOD_START:
-        lines.append(
-            "More labels may not be needed; the estimate is a lower bound. Compare the model with the baseline ranking "
-            "before you use it."
+            "You can stop labelling: more labels would hardly change the top 10. Compare the model with the baseline "
+            "ranking before you use it (rulerank check)."
         )
     if facts["tied"] > TIED:
         lines.append(words_for_ties(facts["tied"]))
     return lines
 
 
-def pairs_verdict(found: Comparison) -> str:
-    """Return the verdict in figures: more, fewer, unclear or too few."""
-    return PAIRS[found.verdict][0] if found.verdict in PAIRS else found.verdict
+def gain_on_labels(found: Comparison) -> str:
+    """Return the verdict of held-out labels as a sentence.
 
-
-def pairs_in_words(found: Comparison) -> str:
-    """Return the pairwise accuracy of two rankings on held-out labels, as a sentence.
-
-    >>> pairs_in_words(Comparison("pairs", "new", "baseline", 0.71, 0.66, -0.02, 0.12, 9, least=LEAST_QUERIES))
-    'Pairwise accuracy on held-out labels: new 71 %, baseline 66 % (difference -2 to +12, 90 % interval): no clear ...'
+    >>> gain_on_labels(Comparison("NDCG@10", *NAMES, 0.71, 0.66, -0.02, 0.12, 12, least=LEAST_QUERIES))
+    'NDCG@10 on labels of 12 held-out queries: new 0.710, baseline 0.660 (difference -0.020 to +0.120, 95 % interval...'
+    >>> gain_on_labels(Comparison("NDCG@10", *NAMES, 0.71, 0.66, -0.02, 0.12, 9, least=LEAST_QUERIES))
+    'Too few labels to compare with the baseline: 9 queries have different grades, 10 are needed'
     """
     if found.verdict == "too few":
-        return "Pairwise accuracy on held-out labels: too few labels to compare"
-    reach = f"{100 * found.low:+.0f} to {100 * found.high:+.0f}"
+        have = f"{counted(found.n_queries, 'query has', 'queries have')} different grades"
+        return f"Too few labels to compare with the baseline: {have}, {LEAST_QUERIES} are needed"
+    verdict = {"better": "better", "worse": "worse: keep the baseline ranking", "unclear": "no clear difference"}
+    reach = f"difference {found.low:+.3f} to {found.high:+.3f}, {percent(found.level)} interval"
     return (
-        f"Pairwise accuracy on held-out labels: new {percent(found.mean_a)}, baseline {percent(found.mean_b)} "
-        f"(difference {reach}, 90 % interval): {PAIRS[found.verdict][1]}"
+        f"NDCG@10 on labels of {found.n_queries:,} held-out queries: new {found.mean_a:.3f}, baseline "
+        f"{found.mean_b:.3f} ({reach}): {verdict[found.verdict]}"
     )
-
-
-def compare_pairs(new: Array, baseline: Array, grades: Array, queries: Array) -> Comparison:
-    """Compare two rankings of the same labelled documents by the pairs of different grades that they have in order.
-
-    Level pairs are half right. One query is added each way, so that a handful of pairs is never certain.
-
-    >>> grades, queries = np.array([1, 0, 1]), np.array([0, 0, 0])
-    >>> found = compare_pairs(np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 3.0]), grades, queries)
-    >>> found.mean_a, found.mean_b, found.wins, found.verdict
-    (1.0, 0.25, 2, 'too few')
-    """
-    n_queries = int(queries.max(initial=-1)) + 1
-    right, n = np.zeros((2, n_queries)), np.zeros(n_queries)
-    wins = losses = 0
-    for query in range(n_queries):
-        rows = np.flatnonzero(queries == query)
-        above = grades[rows][:, None] > grades[rows][None, :]
-        ours, theirs = ((np.sign(one[rows][:, None] - one[rows][None, :])[above] + 1) / 2 for one in (new, baseline))
-        n[query], right[:, query] = above.sum(), (ours.sum(), theirs.sum())
-        wins, losses = wins + int((ours > theirs).sum()), losses + int((ours < theirs).sum())
-    total = float(n.sum()) or 1.0
-    bounds = interval(np.append(right[0] - right[1], [1.0, -1.0]), np.append(n, [1.0, 1.0]), level=LEAVE)[1:]
-    return Comparison(
-        "pairs", "new", "baseline", float(right[0].sum()) / total, float(right[1].sum()) / total, *bounds,
-        int((n > 0).sum()), wins, int(n.sum()) - wins - losses, losses, level=LEAVE, least=LEAST_QUERIES,
-    )  # fmt: skip
 
 
 def compare_tops(names: tuple[str, str], new: Array, old: Array, grades: Array, queries: Array) -> Comparison:
@@ -281,30 +220,9 @@ def compare_tops(names: tuple[str, str], new: Array, old: Array, grades: Array, 
     differ = np.bincount(queries, grades != first[queries]) > 0
     rows = differ[queries]
     if not rows.any():
-        return compare_gains("NDCG@10", names, np.empty(0), np.empty(0), least=LEAST_TOPS)
+        return compare_gains("NDCG@10", names, np.empty(0), np.empty(0), least=LEAST_QUERIES)
     ours, theirs = (evaluate(grades[rows], one[rows], queries[rows], "NDCG@10").values[0] for one in (new, old))
-    return compare_gains("NDCG@10", names, ours, theirs, least=LEAST_TOPS, level=LEAVE)
-
-
-def hand_over(
-    learner: PoolLearner, rows: Array, grades: Array, others: Mapping[str, int] = HAND_OVER
-) -> tuple[PoolLearner, Array | None, Comparison | None]:
-    """Return what is to learn from these labels, its held-out scores and, where it took over, what it gains.
-
-    others: methods, and from how many labels on. The first takes over that ranks held-out queries better, beyond doubt.
-    """
-    held_out = held_out_scores(learner, rows, grades)
-    of_rows, own = query_index(learner.query[rows])[0], type(learner.ranker).__name__
-    for name, least in others.items():
-        if held_out is None or rows.size < least:
-            continue
-        other = PoolLearner(few_label_ranker(name), learner.pool)
-        scores = held_out_scores(other, rows, grades)
-        assert scores is not None  # there are several queries
-        gain = compare_tops((name, own), scores, held_out, grades, of_rows)
-        if gain.verdict == "better":
-            return other, scores, gain
-    return learner, held_out, None
+    return compare_gains("NDCG@10", names, ours, theirs, least=LEAST_QUERIES)
 
 
 def held_out_scores(learner: PoolLearner, rows: Array, grades: Array) -> Array | None:

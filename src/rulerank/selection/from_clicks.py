@@ -29,7 +29,7 @@ from rulerank.rankers.clicks.likelihood import ranking_losses
 from rulerank.rankers.clicks.positions import find_positions
 from rulerank.rankers.foreign import QueryKFold
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-from rulerank.selection.few_labels import PAIRS, compare_pairs, pairs_verdict, select_from_baseline
+from rulerank.selection.few_labels import compare_tops, select_from_baseline
 from rulerank.selection.select import Selection, Trial
 
 CLICK_PARAMS: dict[str, Any] = {
@@ -128,7 +128,7 @@ def select_by_clicks(
     if kept and isinstance(start, ModelBaseline):
         returned = start.ranker
     elif kept and start is not None:
-        returned = Anchored(baseline=start.option).start(data.feature_names, data.categories)
+        returned = Anchored(baseline=start.option).start(data)
     return Selection(returned, table, "\n".join(lines), "loss", n_queries, found, new, facts=facts)
 
 
@@ -256,42 +256,43 @@ def select_by_clicks_and_labels(
     if baseline is not None:
         check_baseline(baseline)
     clicks = select_by_clicks(log, propensities=propensities, baseline=baseline)
-    pairs = None if baseline is None or exportable else compare_by_labels(pool, clicks.learned, baseline)
-    by_pairs: Mapping[str, bool] = {} if pairs is None else {"better": True, "worse": False}
+    by_labels = None if baseline is None or exportable else compare_by_labels(pool, clicks.learned, baseline)
+    clear: Mapping[str, bool] = {"better": True, "worse": False}
     from_clicks = baseline is None or (
-        pairs is not None and by_pairs.get(pairs.verdict, not clicks.facts["keep_baseline"])
+        by_labels is not None and clear.get(by_labels.verdict, not clicks.facts["keep_baseline"])
     )
     start = clicks.learned if from_clicks else baseline
     learner = None if ranker is None else clone(ranker).set_params(baseline=start)
-    labels = select_from_baseline(pool, start, ranker=learner, exportable=exportable)
+    labels = select_from_baseline(pool, start, ranker=learner)
     said = None
-    if pairs is not None:
-        said = {"clicks": pairs.mean_a, "baseline": pairs.mean_b, "verdict": pairs_verdict(pairs)}
+    if by_labels is not None:
+        said = {"clicks": by_labels.mean_a, "baseline": by_labels.mean_b, "verdict": by_labels.verdict}
     facts = {
         "clicks": clicks.to_dict(),
-        "start": {"start": "clicks" if from_clicks else "baseline", "pairs": said},
+        "start": {"start": "clicks" if from_clicks else "baseline", "labels": said},
         "few_labels": labels.facts,
     }
-    before = [*clicks.lines(), _about_the_start(from_clicks, pairs)]
+    before = [*clicks.lines(), _about_the_start(from_clicks, by_labels)]
     return replace(labels, reason="\n".join([*before, *labels.lines()]), facts=facts)
 
 
-def _about_the_start(from_clicks: bool, pairs: Comparison | None) -> str:
+def _about_the_start(from_clicks: bool, found: Comparison | None) -> str:
     """Return which ranking the labels refine, and why."""
     start = "the click model" if from_clicks else "the baseline ranking"
-    if pairs is None:
+    if found is None:
         return f"Labels refine {start}."
-    if pairs.verdict == "too few":
+    if found.verdict == "too few":
         return f"Labels refine {start}; they are too few to compare the click model with the baseline ranking."
-    labels = f"{counted(pairs.n_trials, 'pair')} of {counted(pairs.n_queries, 'query', 'queries')}"
+    unclear = ", no clear difference" if found.verdict == "unclear" else ""
     return (
-        f"Labels refine {start}: the click model orders {percent(pairs.mean_a)} of {labels} correctly, "
-        f"the baseline ranking {percent(pairs.mean_b)}: {PAIRS[pairs.verdict][1]}."
+        f"Labels refine {start}: on labels of {found.n_queries:,} queries the click model has NDCG@10 "
+        f"{found.mean_a:.3f}, the baseline ranking {found.mean_b:.3f}{unclear}."
     )
 
 
 def compare_by_labels(pool: Dataset, new: Any, baseline: Any) -> Comparison:
-    """Compare two rankings (features or models, not trained on these labels) by the pairs of labels of a pool."""
+    """Compare two rankings that have seen no labels of a pool, features or models, by NDCG@10 on its labels."""
     rows = np.flatnonzero(pool.y != UNLABELLED)
     of_new, of_baseline = (find_baseline(pool.feature_names, one).scores(pool)[rows] for one in (new, baseline))
-    return compare_pairs(of_new, of_baseline, pool.y[rows], query_index(pool.qid[rows])[0])
+    grades, queries = pool.y[rows], query_index(pool.qid[rows])[0]
+    return compare_tops(("clicks", "baseline"), of_new, of_baseline, grades, queries)

@@ -179,8 +179,7 @@ def select(
     clicks: a data set with clicks (`read_clicks(log).join(pool)`), to train on before the labels of data. If data
         itself has clicks, they are used for training.
     propensities: the examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
-    exportable: try only models that `export_model` can write for a search engine; a sum as the baseline is replaced by
-        its first feature, other choices are errors.
+    exportable: try only models that `export_model` can write for a search engine; other choices are errors.
     n_splits: number of folds.
     convention, ties: as in `evaluate`.
 
@@ -210,7 +209,7 @@ cross-validation (from 500 of 15)
     elif baseline is not None:
         from rulerank.selection.few_labels import select_from_baseline
 
-        found = select_from_baseline(data, baseline, ranker=ranker, exportable=exportable)
+        found = select_from_baseline(data, baseline, ranker=ranker)
     elif (data.y == UNLABELLED).any():
         raise DataError(
             "only labelled rows can be compared by: leave the others out, select(data.labelled()), or name the "
@@ -269,7 +268,7 @@ def check_exportable(ranker: Any) -> None:
     if why is None:
         return
     if getattr(ranker, "baseline_model_", None) is not None:
-        instead = "name a feature as the baseline ranking"
+        instead = "name a feature, or a sum of features, as the baseline ranking"
     elif getattr(ranker, "n_missing_", 0) and ranker.normalize_ is None:
         instead = "put 0 in the place of missing values"
     else:

@@ -71,31 +71,42 @@ def test_items_and_votes_agree_with_the_plain_ones(seed, n_grades, missing):
     assert found.weights == pytest.approx(plain, abs=1e-4)
 
 
-@given(seed=st.integers(0, 10_000), n_columns=st.integers(1, 3), sign=st.sampled_from([1, -1]), missing=st.booleans())
+SIGNS = st.lists(st.sampled_from([1, -1, 0]), min_size=1, max_size=4).filter(any)
+
+
+@given(seed=st.integers(0, 10_000), signs=SIGNS, missing=st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_the_scale_agrees_with_the_plain_one(seed, n_columns, sign, missing):
+def test_the_scale_and_a_sum_as_the_baseline_agree_with_the_plain_ones(seed, signs, missing):
     rng = np.random.default_rng(seed)
-    X, queries = rng.normal(3, 2, (15, n_columns)), np.unique(rng.integers(0, 4, 15), return_inverse=True)[1]
+    X, queries = rng.normal(3, 2, (15, len(signs))), np.unique(rng.integers(0, 4, 15), return_inverse=True)[1]
     if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
-    scale = PooledScale.of(X, queries, 0, sign, logged=True)
-    standard, fill = scaled_plainly(X, queries, 0, sign)
+    scale = PooledScale.of(X, queries, np.array(signs), logged=True)
+    standard, fill, total = scaled_plainly(X, queries, signs)
     assert scale.fill == pytest.approx(fill)
-    assert scale.standard(X, scale.means[queries]) == pytest.approx(standard)
+    found = scale.standard(X, scale.means[queries])
+    assert found == pytest.approx(standard)
+    assert found @ scale.centre == pytest.approx(total)
 
 
-def test_the_score_is_weights_and_votes_by_the_number_of_labels_in_fine_steps(data):
+@pytest.mark.parametrize(
+    ("baseline", "signs"), [("bm25_body", [1, 0, 0, 0, 0, 0]), ("bm25_body - pagerank", [1, 0, -1, 0, 0, 0])]
+)
+def test_the_score_is_weights_and_votes_by_the_number_of_labels_in_fine_steps(data, baseline, signs):
     """The sum of both models with values as they are, and the same ranking but for documents as good as level."""
     pool = replace(data, X=np.nan_to_num(data.X), y=np.where(np.arange(len(data)) < 150, data.y, -1))
-    ranker, queries = rr.Anchored(baseline="bm25_body").fit(pool), query_index(pool.qid)[0]
-    scale = PooledScale.of(pool.X, queries, 0, 1, logged=True)
+    ranker, queries = rr.Anchored(baseline=baseline).fit(pool), query_index(pool.qid)[0]
+    scale = PooledScale.of(pool.X, queries, np.array(signs), logged=True)
     Z = scale.standard(pool.X, scale.means[queries])
+    start = Z @ scale.centre
     items = Items.of(scale.cuts, pool.X[:150])
-    voted = average(items.hold(pool.X[:150]), data.y[:150], queries[:150], 6, np.zeros(items.features.size), Z[:150, 0])
-    weighed = average(Z[:150], data.y[:150], queries[:150], 6, np.eye(6)[0], np.zeros(150))
+    voted = average(
+        items.hold(pool.X[:150]), data.y[:150], queries[:150], 6, np.zeros(items.features.size), start[:150]
+    )
+    weighed = average(Z[:150], data.y[:150], queries[:150], 6, scale.centre, np.zeros(150))
     assert ranker.coef_ == pytest.approx(weighed.weights)
     share = 0.5 * 150 / (150 + 50)
-    smooth = share * Z @ weighed.weights + (1 - share) * (voted.start * Z[:, 0] + items.hold(pool.X) @ voted.weights)
+    smooth = share * Z @ weighed.weights + (1 - share) * (voted.start * start + items.hold(pool.X) @ voted.weights)
     scores, differences = ranker.predict(pool), []
     for query in range(20):
         own = queries == query
@@ -127,7 +138,7 @@ def test_without_labels_it_is_the_baseline_ranking(data, baseline):
 
 
 def test_labels_of_one_grade_change_nothing(data):
-    none = rr.Anchored(baseline=0).start(data.feature_names)
+    none = rr.Anchored(baseline=0).start(data)
     for grade in (0, 2):
         same = rr.Anchored(baseline=0).fit(data[:40], np.full(40, grade))
         assert np.array_equal(same.coef_, none.coef_)
@@ -147,7 +158,7 @@ def test_ranks_are_better_the_lower(data):
     ranker = rr.Anchored(baseline="engine_rank").fit(ranks[:30])
     assert str(ranker.baseline_) == "engine_rank, lowest first"
     assert ranker.coef_[0] < 0
-    assert rr.Anchored(baseline="+engine_rank").start(("engine_rank",)).coef_[0] > 0
+    assert rr.Anchored(baseline="+engine_rank").start(ranks).coef_[0] > 0
 
 
 def test_missing_values_have_a_vote_of_their_own_and_a_missing_baseline_comes_behind():

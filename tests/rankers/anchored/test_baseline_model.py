@@ -124,7 +124,7 @@ def test_copies_start_from_the_same_fitted_model(data, clicks):
     copied = clone(asked)
     assert copied.baseline is clicks
     assert copied.get_params()["baseline__l2"] == 100.0
-    assert same_order(data, copied.start(data.feature_names).predict(data), clicks.predict(data))
+    assert same_order(data, copied.start(data).predict(data), clicks.predict(data))
     assert clone(rr.Anchored(baseline="bm25_body")).baseline == "bm25_body"
 
 
@@ -159,7 +159,7 @@ def test_a_model_of_other_features_is_refused(data):
     message = r"baseline: this QueryIntercepts needs price, which the data lacks \(it has bm25_body, "
     for learn in (
         lambda: rr.Anchored(baseline=other).fit(data),
-        lambda: rr.Anchored(baseline=other).start(data.feature_names),
+        lambda: rr.Anchored(baseline=other).start(data),
         lambda: rr.select(data, rr.Anchored(baseline=other), baseline=other),
     ):
         with pytest.raises(DataError, match=message):

@@ -16,11 +16,11 @@ import numpy as np
 from rulerank._util.estimator import check_is_fitted
 from rulerank._util.loops import one_blas_thread
 from rulerank._util.words import by_new_names
-from rulerank.baseline import FeatureBaseline
+from rulerank.baseline import SumBaseline, parts_of
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, TooLargeError
 from rulerank.normalize import check_present, fill_missing, normalize_by_query
-from rulerank.rankers.anchored.anchored_ranker import SCALE, AnchoredRanker, without_codes
+from rulerank.rankers.anchored.anchored_ranker import SCALE, AnchoredRanker, signs_of, without_codes
 from rulerank.rankers.anchored.posterior import Averaged, average
 from rulerank.rankers.anchored.scale import Items, PooledScale, repeated_rows
 from rulerank.rankers.base import Labelled
@@ -50,14 +50,15 @@ class Anchored(AnchoredRanker):
     likelihood, with a small weight for a baseline that is useless. Without labels the model is the baseline ranking;
     if all labels have the same grade, it equals the baseline up to rounding.
 
-    A score does not depend on the other documents of the query, unless the baseline is a model. Scores are sums of
-    tables, so the model can be exported: feature values are quantised to about 250 steps, which trees can represent.
+    A score does not depend on the other documents of the query, unless the baseline is a model or a run. Scores are
+    sums of tables, so the model can be exported: feature values are quantised to about 250 steps, as trees need.
 
     Parameters
     ----------
     baseline: the feature that ranks the documents now: a name or a column number. The highest value comes first;
         "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) is a rank, and
         there the lowest comes first; "+name" is for highest first.
+        Or a sum of features, "bm25 + clicks": each has its share of the prior, on the scale of the pool.
         Or a fitted ranker over the same features, such as one learned from clicks: its scores are then the baseline
         ranking.
     n_jobs: threads of scoring; all cores by default.
@@ -82,9 +83,9 @@ class Anchored(AnchoredRanker):
     Anchored(baseline='bm25_body')
     >>> ranker.coefficients()
     feature     coefficient  std. error     z       p  effect
-    bm25_body        0.5565      0.2494  2.23  0.0257  0.5565
-    pagerank         0.3261      0.2721  1.20  0.2308  0.3261
-    bm25_title       0.2575      0.2327  1.11  0.2684  0.2575
+    bm25_body        0.5189      0.2513  2.06  0.0389  0.5189
+    pagerank         0.2902       0.275  1.06  0.2912  0.2902
+    bm25_title        0.233      0.2318  1.01  0.3148  0.2330
     starts from the baseline ranking (bm25_body); 100 labels of 2 queries
     """
 
@@ -128,52 +129,46 @@ class Anchored(AnchoredRanker):
         """
         found = self.baseline_among(pool.feature_names, pool.categories)
         X = without_codes(pool.X, pool.feature_names, pool.categories)
-        if isinstance(found, FeatureBaseline):
-            return X, PooledScale.of(X, queries, found.column, found.sign, logged=True)
-        X = np.hstack([X, normalize_by_query(found.scores(pool)[:, None], queries, SCALE)])
-        return X, PooledScale.of(X, queries, X.shape[1] - 1, 1, logged=False)
+        of_features = bool(parts_of(found))
+        if not of_features:
+            X = np.hstack([X, normalize_by_query(found.scores(pool)[:, None], queries, SCALE)])
+        return X, PooledScale.of(X, queries, signs_of(found, X.shape[1]), logged=of_features)
 
     def _learn(self, data: Labelled) -> None:
         self._find_baseline(data)
         self._by_query = None
         X, known = without_codes(data.X, self.feature_names_, data.categories), self._known
         n_rows, n_columns = X.shape
-        if not n_rows:
+        if not n_rows and not isinstance(self.baseline_, SumBaseline):
             self._start()
             return
         if known is not None and known.scale is not None and known.means is not None:
             scale, means = known.scale, known.means
         else:
             rows = repeated_rows(data.weights, n_rows)
-            scale = PooledScale.of(X[rows], data.queries[rows], *self._anchor, logged=self.baseline_model_ is None)
+            scale = PooledScale.of(X[rows], data.queries[rows], self._signs, logged=self.baseline_model_ is None)
             means = scale.means[data.queries]
         items = Items.of(scale.cuts, X)
         self._check_size(items.features.size, n_rows)
-        column, sign = self._anchor
-        Z, centre = scale.standard(X, means), np.zeros(n_columns)
-        centre[column] = sign
+        Z, centre = scale.standard(X, means), scale.centre
         none, n_features = np.zeros(items.features.size), n_columns - (self.baseline_model_ is not None)
         with one_blas_thread():
             weighed = average(Z, data.grades, data.queries, n_columns, centre, np.zeros(n_rows), data.weights)
-            voted = average(
-                items.hold(X), data.grades, data.queries, n_features, none, sign * Z[:, column], data.weights
-            )
+            voted = average(items.hold(X), data.grades, data.queries, n_features, none, Z @ centre, data.weights)
         self._take_averaged(weighed)
         self._lay_out(scale, items, voted)
 
     def _start(self) -> None:
         """Become a weighted sum that has no weight but the baseline ranking's."""
-        n_columns = len(self._weighed_names)
-        centre, fill, none = np.zeros(n_columns), np.zeros(n_columns), np.zeros(0, dtype=np.int64)
-        centre[self._anchor[0]] = self._anchor[1]
-        fill[self._anchor[0]] = -self._anchor[1]
-        self._take_averaged(average(np.zeros((0, n_columns)), none, none, n_columns, centre, np.zeros(0)))
-        self.tables_ = self._sum((), self.coef_, fill)
+        centre, none = self._signs, np.zeros(0, dtype=np.int64)
+        self._take_averaged(average(np.zeros((0, centre.size)), none, none, centre.size, centre, np.zeros(0)))
+        self.tables_ = self._sum((), self.coef_, -centre)
 
     def _sum(self, tables: Iterable[Table], weights: Array | None = None, fill: Array | None = None) -> AdditiveTables:
-        column, from_model = self._anchor[0], self.baseline_model_ is not None
+        columns, from_model = tuple(np.flatnonzero(self._signs).tolist()), self.baseline_model_ is not None
+        names = self._weighed_names
         return AdditiveTables(
-            0.0, tuple(tables), self._weighed_names, weights=weights, fill=fill, baseline=column, from_model=from_model
+            0.0, tuple(tables), names, weights=weights, fill=fill, baseline=columns, from_model=from_model
         )
 
     def _check_size(self, n_items: int, n_rows: int) -> None:
@@ -191,13 +186,13 @@ class Anchored(AnchoredRanker):
     def _lay_out(self, scale: PooledScale, items: Items, voted: Averaged) -> None:
         """Add both models up, a table for each feature."""
         share = share_of_weights(self.n_labels_)
-        column, errors = self._anchor[0], self.standard_errors_ / scale.deviations
-        slopes = share * self.coef_ / scale.deviations
-        slopes[column] += (1 - share) * self._anchor[1] * voted.start / scale.deviations[column]
+        errors = self.standard_errors_ / scale.deviations
+        slopes = (share * self.coef_ + (1 - share) * voted.start * scale.centre) / scale.deviations
         of_votes = np.sqrt(np.diagonal(voted.covariance).clip(0))
         voting = items.tables((1 - share) * voted.weights, (1 - share) * of_votes)
         own = {table.features[0]: table for table in voting}
-        tables: list[Table] = []
+        first: list[Table] = []  # the baseline ranking
+        others: list[Table] = []
         weights = fill = None
         for feature, steps in enumerate(scale.steps[: len(scale.steps) - (self.baseline_model_ is not None)]):
             vote = own.get(feature, NO_VOTES)
@@ -206,13 +201,12 @@ class Anchored(AnchoredRanker):
             votes = slopes[feature] * steps.values + vote.votes[bins]
             votes -= steps.shares @ votes
             spread = share * errors[feature] * np.abs(steps.values - steps.shares @ steps.values) + vote.spread[bins]
-            if feature == column:
-                tables.insert(0, Table((feature,), (steps.cuts,), votes, spread))
-            elif steps.cuts.size or feature in own:
-                tables.append(Table((feature,), (steps.cuts,), votes, spread))
+            if scale.centre[feature] or votes.any():
+                part = first if scale.centre[feature] else others
+                part.append(Table((feature,), (steps.cuts,), votes, spread))
         if self.baseline_model_ is not None:
-            weights, fill = np.append(np.zeros(column), slopes[column]), np.zeros(column + 1)
-        self.tables_ = self._sum(tables, weights, fill).on_grid()
+            weights, fill = np.append(np.zeros(slopes.size - 1), slopes[-1]), np.zeros(slopes.size)
+        self.tables_ = self._sum(first + others, weights, fill).on_grid()
 
     def _score(self, X: Array) -> Array:
         tables = self.tables_

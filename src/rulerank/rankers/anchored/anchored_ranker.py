@@ -1,6 +1,6 @@
 """What a ranker needs that starts from the baseline ranking: where it comes from, and its column.
 
-The scores of a baseline that is not a feature are one more column, as z-scores by query.
+The scores of a model or a run are one more column, as z-scores by query.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rulerank.baseline import (
     ScoresBaseline,
     SumBaseline,
     find_baseline,
+    parts_of,
     places_in,
 )
 from rulerank.dataset import Array, Dataset, query_index
@@ -35,23 +36,35 @@ from rulerank.rankers.rows import query_numbers
 if TYPE_CHECKING:
     from rulerank.rankers.anchored.scale import PooledScale
 
-SCALE = "zscore"  # by query, of the scores of a baseline that is not a feature
+SCALE = "zscore"  # by query, of the scores of a model or a run
 LEARNED = ("covariance", "thresholds", "prior_shares", "n_labels", "n_queries")  # that a model file holds as they are
 
 
 def column_name(found: Baseline) -> str:
-    """Return what the column of scores is called of a baseline that is not a feature."""
+    """Return what the column of scores is called of a model or a run."""
     return f"score of {type(found.ranker).__name__}" if isinstance(found, ModelBaseline) else str(found)
+
+
+def signs_of(found: Baseline, n_columns: int) -> Array:
+    """Return 1 or -1 for the columns of the baseline ranking, else 0; a model or a run is the last column.
+
+    >>> signs_of(FeatureBaseline("price", 1, -1), 3).tolist()
+    [0.0, -1.0, 0.0]
+    """
+    signs = np.zeros(n_columns)
+    for part in parts_of(found):
+        signs[part.column] = part.sign
+    if not signs.any():
+        signs[-1] = 1.0
+    return signs
 
 
 def model_column(found: Baseline, X: Array, queries: Array, how: str, names: Sequence[str] | None = None,
                  categories: Mapping[str, tuple[str, ...]] | None = None) -> Array:  # fmt: skip
-    """Return the scores of raw rows by a model or a sum of features, on one scale by query, float64 (n_rows, 1).
+    """Return the scores of raw rows by a model, on one scale by query, float64 (n_rows, 1).
 
     names: of the columns; None: they have none.
     """
-    if isinstance(found, SumBaseline):
-        return normalize_by_query(found.scores_of_rows(X, queries)[:, None], queries, how)
     assert isinstance(found, ModelBaseline)
     places, kind = places_in(found.ranker, names, categories or {}), type(found.ranker).__name__
     if max(places, default=-1) >= X.shape[1]:
@@ -95,7 +108,7 @@ class AnchoredRanker(Ranker):
     baseline: Any  # as `find_baseline` takes it
 
     baseline_: Baseline
-    baseline_model_: Baseline | None = None  # as it was when fitted, where it is not a feature: a column of its own
+    baseline_model_: Baseline | None = None  # a model or a run, as it was when fitted: a column of its own
     coef_: Array  # (n_moves,)
     covariance_: Array  # (n_moves, n_moves)
     thresholds_: Array  # (n_levels,)
@@ -107,23 +120,29 @@ class AnchoredRanker(Ranker):
 
     _leaves_categories_out: ClassVar[bool] = True
 
-    def start(self, feature_names: tuple[str, ...], categories: Mapping[str, tuple[str, ...]] | None = None) -> Self:
-        """Become the baseline ranking, as it is before the first label.
+    def start(self, pool: Dataset) -> Self:
+        """Become the baseline ranking of a pool, as it is before the first label.
 
         >>> import rulerank as rr
-        >>> ranker = rr.Anchored(baseline="bm25").start(("bm25", "length"))
-        >>> ranker.predict([[1, 0], [3, 0]], qid=[1, 1]).argmax()
-        np.int64(1)
+        >>> data = rr.datasets.make_ranking(n_queries=5, seed=0)
+        >>> ranker = rr.Anchored(baseline="bm25_body").start(data)
+        >>> bool(ranker.predict(data).argmax() == data.X[:, 0].argmax())
+        True
         """
         self.check_parameters()
-        self.feature_names_, self.n_features_in_ = feature_names, len(feature_names)
-        self.has_names_, self.categories_ = True, dict(categories or {})
-        self._take_model(feature_names)
+        self.feature_names_, self.n_features_in_ = pool.feature_names, len(pool.feature_names)
+        self.has_names_, self.categories_ = True, dict(pool.categories)
+        self._take_model(pool.feature_names)
         if isinstance(self.baseline_model_, ModelBaseline):
             self.categories_ |= self.baseline_model_.ranker.categories_
-            places_in(self.baseline_model_.ranker, feature_names, self.categories_)
+            places_in(self.baseline_model_.ranker, pool.feature_names, self.categories_)
+        X, scale = self.rows_of_pool(pool, query_index(pool.qid)[0])
         nothing = np.zeros(0, dtype=np.int64)
-        self._learn(Labelled(np.zeros((0, len(self._weighed_names))), nothing, nothing, nothing))
+        self._known = Known(pool.feature_names, scale, scale.means[:0])
+        try:
+            self._learn(Labelled(X[:0], nothing, nothing, nothing, categories=pool.categories))
+        finally:
+            del self._known
         self.record_params()
         return self
 
@@ -132,7 +151,7 @@ class AnchoredRanker(Ranker):
     ) -> Self:
         """Learn from rows of a pool; see `Ranker.fit_prepared`.
 
-        X: what `rows_of_pool` gives, the scores of a baseline that is not a feature among it.
+        X: what `rows_of_pool` gives, the scores of a model or a run among it.
         scale, means: a `PooledScale` of all rows of the pool, and the means of the rows' queries.
         """
         self._known = Known(like.feature_names, scale, means)
@@ -156,7 +175,7 @@ class AnchoredRanker(Ranker):
         return find_baseline(names, self.baseline, categories)
 
     def needs_the_query(self) -> bool:
-        """Tell whether a score depends on the query's other documents: where the baseline is not a feature."""
+        """Tell whether a score depends on the query's other documents: where the baseline is a model or a run."""
         return self.baseline_model_ is not None or super().needs_the_query()
 
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
@@ -172,7 +191,7 @@ class AnchoredRanker(Ranker):
         return np.hstack([out, model_column(self.baseline_model_, X, queries, how, names, self.categories_)])
 
     def check_rows(self, X: Any, qid: Any) -> Array:
-        """Return rows as the ranker scores them; the scores of a baseline that is not a feature are the last column."""
+        """Return rows as the ranker scores them; the scores of a model or a run are the last column."""
         rows, found, how = super().check_rows(X, qid), self.baseline_model_, self.normalize_ or SCALE
         if isinstance(found, RunBaseline):
             if not isinstance(X, Dataset):
@@ -203,16 +222,16 @@ class AnchoredRanker(Ranker):
         return data._replace(X=np.hstack([data.X, column]))
 
     def _with_scores(self, X: Array, queries: Array) -> Array:
-        """Return raw rows with the scores of a model or a sum of features, as z-scores by query."""
+        """Return raw rows with the scores of a model, as z-scores by query."""
         assert self.baseline_model_ is not None
         names = self.feature_names_ if self.has_names_ else None
         return np.hstack([X, model_column(self.baseline_model_, X, queries, SCALE, names, self.categories_)])
 
     def _take_model(self, names: Sequence[str]) -> None:
-        """Keep a baseline that is not a feature as it is now, whatever is fitted later."""
+        """Keep a model or a run as it is now, whatever is fitted later."""
         found = None if self.baseline is None else find_baseline(names, self.baseline)
         self.baseline_model_ = None
-        if found is None or isinstance(found, FeatureBaseline):
+        if found is None or parts_of(found):
             return
         if isinstance(found, ScoresBaseline):
             raise DataError(
@@ -230,10 +249,9 @@ class AnchoredRanker(Ranker):
         return tuple(names) if self.baseline_model_ is None else (*names, column_name(self.baseline_model_))
 
     @property
-    def _anchor(self) -> tuple[int, int]:
-        """The column of the baseline ranking, and its sign: -1 where the lowest comes first."""
-        found = self.baseline_
-        return (found.column, found.sign) if isinstance(found, FeatureBaseline) else (len(self._weighed_names) - 1, 1)
+    def _signs(self) -> Array:
+        """Of each column 1 in the baseline ranking, -1 if its lowest value comes first, or 0."""
+        return signs_of(self.baseline_, len(self._weighed_names))
 
     def _find_baseline(self, data: Labelled) -> None:
         """Find the baseline ranking among the features."""
@@ -259,7 +277,8 @@ class AnchoredRanker(Ranker):
 
     def _anchor_state(self) -> dict[str, Any]:
         state = {name: getattr(self, f"{name}_") for name in LEARNED}
-        state["baseline_column"], state["baseline_sign"] = self._anchor
+        first = int(np.flatnonzero(self._signs)[0])
+        state["baseline_column"], state["baseline_sign"] = first, int(self._signs[first])
         if isinstance(self.baseline_model_, ModelBaseline):
             state["baseline_model"] = self.baseline_model_.ranker
         elif isinstance(self.baseline_model_, RunBaseline):
@@ -270,13 +289,13 @@ class AnchoredRanker(Ranker):
 
     def _saved_params(self) -> dict[str, Any]:
         # a model or a run is saved with what was learned
-        params, of_features = super()._saved_params(), isinstance(self.baseline_, FeatureBaseline | SumBaseline)
+        params, of_features = super()._saved_params(), bool(parts_of(self.baseline_))
         if of_features and isinstance(params["baseline"], str | int):
             return params
         return params | {"baseline": self.baseline_.option if of_features else None}
 
     def _take_saved_model(self, state: dict[str, Any]) -> None:
-        """Take over the baseline ranking, where it is not a feature."""
+        """Take over the baseline ranking, where it is a model or a run."""
         model, run = state.get("baseline_model"), state.get("baseline_run")
         if model is not None:
             if not isinstance(model, Ranker):
@@ -286,8 +305,6 @@ class AnchoredRanker(Ranker):
         elif run is not None:
             table = Run(run["qid"], run["docid"], run["score"], np.array(["run"] * len(run["qid"])))
             self.baseline = self.baseline_model_ = RunBaseline(table, run["path"])
-        elif state["baseline_column"] == len(self.feature_names_):
-            self.baseline_model_ = find_baseline(self.feature_names_, self.baseline)
         self.record_params()
 
     def _take_anchor(self, state: dict[str, Any], n_moves: int) -> None:
@@ -303,6 +320,9 @@ class AnchoredRanker(Ranker):
         for name in LEARNED:
             setattr(self, f"{name}_", state[name])
         self.baseline_ = model or FeatureBaseline(self.feature_names_[column], column, sign)
+        named = find_baseline(self.feature_names_, self.baseline) if isinstance(self.baseline, str) else None
+        if isinstance(named, SumBaseline):
+            self.baseline_ = named
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy; a model as the baseline stays fitted: learning starts from it."""

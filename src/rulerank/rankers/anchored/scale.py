@@ -3,7 +3,7 @@
 A number added to all scores of a query changes no ranking. So a model needs no mean of a query when it scores, only one
 deviation per feature: the root mean square of the differences to the mean of the query. BM25 spreads more in queries
 where it is high, and so the values of the baseline ranking are logged: sign(x) log(1 + |x| / unit), where unit is their
-deviation within queries.
+deviation within queries. A baseline that is a sum of features is the sum of these on the scale.
 
 Search engines run trees, which take values in steps and not as they are. A feature has some 250 steps, half of them
 equally wide and half of them with equally many documents; the baseline ranking has 2,000, and more of them above its
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class Steps(NamedTuple):
 class PooledScale(NamedTuple):
     """How a pool spreads within its queries."""
 
-    column: int  # of the baseline ranking
-    unit: float  # of its logarithm; 0: it is not logged
+    units: Array  # (n_columns,) of the logarithm of the baseline ranking; 0: not logged
+    centre: Array  # (n_columns,) the baseline ranking as weights, of deviation 1 within queries
     fill: Array  # (n_columns,) of missing values: the mean; of the baseline ranking a little below all others
     deviations: Array  # (n_columns,) within queries, 1 where none has a difference
     means: Array  # (n_queries, n_columns) of the values on the scale
@@ -56,36 +56,39 @@ class PooledScale(NamedTuple):
     steps: tuple[Steps, ...]
 
     @classmethod
-    def of(cls, X: Array, queries: Array, column: int, sign: int, *, logged: bool) -> PooledScale:
-        """Measure a pool; sign: -1 where the lowest value of the baseline ranking comes first.
+    def of(cls, X: Array, queries: Array, signs: Array, *, logged: bool) -> PooledScale:
+        """Measure a pool; signs: of each column 1 in the baseline ranking, -1 if its lowest value comes first, or 0.
 
         >>> X, queries = np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 7.0], [6.0, 7.0]]), np.array([0, 0, 1, 1])
-        >>> scale = PooledScale.of(X, queries, 0, 1, logged=False)
+        >>> scale = PooledScale.of(X, queries, np.array([1, 0]), logged=False)
         >>> scale.deviations.round(3).tolist(), scale.standard(X[:2], scale.means[queries[:2]]).round(3).tolist()
         ([1.581, 1.0], [[-0.632, 0.0], [0.632, 0.0]])
         """
         n_queries, n_columns = int(queries.max(initial=-1)) + 1, X.shape[1]
         sizes = np.bincount(queries, minlength=n_queries)
         fill, deviations, means = np.zeros(n_columns), np.ones(n_columns), np.zeros((n_queries, n_columns))
-        unit, cuts, steps = 0.0, [], []
-        for number in range(n_columns):
+        units, cuts, steps = np.zeros(n_columns), [], []
+        total = np.zeros(len(X))
+        for number, sign in enumerate(signs.tolist()):
             values = np.asarray(X[:, number], dtype=np.float64)
             known = values[~np.isnan(values)]
-            fill[number] = _behind(known, sign) if number == column else known.mean() if known.size else 0.0
+            fill[number] = _behind(known, sign) if sign else known.mean() if known.size else 0.0
             filled = np.where(np.isnan(values), fill[number], values)
-            if number == column and logged:
-                unit = within_queries(filled, queries, sizes)[1]
-                filled = signed_log(filled, unit)
+            if sign and logged:
+                units[number] = within_queries(filled, queries, sizes)[1]
+                filled = signed_log(filled, units[number])
             means[:, number], deviations[number] = within_queries(filled, queries, sizes)
+            total += sign * filled / deviations[number]
             cuts.append(equal_frequency_cuts(values, N_BINS))
-            steps.append(_steps(values, filled, fill[number], unit if number == column else 0.0, cuts[-1]))
-        return cls(column, unit, fill, deviations, means, tuple(cuts), tuple(steps))
+            steps.append(_steps(values, filled, fill[number], units[number], cuts[-1]))
+        spread = within_queries(total, queries, sizes)[1] if np.count_nonzero(signs) > 1 else 1.0
+        return cls(units, signs / spread, fill, deviations, means, tuple(cuts), tuple(steps))
 
     def standard(self, X: Array, means: Array) -> Array:
         """Return rows on the scale, where `means` are those of their queries, float64 (n_rows, n_columns)."""
         rows = np.where(np.isnan(X), self.fill, X).astype(np.float64)
-        if self.unit:
-            rows[:, self.column] = signed_log(rows[:, self.column], self.unit)
+        logged = self.units > 0
+        rows[:, logged] = signed_log(rows[:, logged], self.units[logged])
         found: Array = (rows - means) / self.deviations
         return found
 
@@ -105,7 +108,7 @@ def repeated_rows(weights: Array | None, n_rows: int) -> Array:
     return np.repeat(np.arange(n_rows), weights.astype(np.int64))
 
 
-def signed_log(values: Array, unit: float) -> Array:
+def signed_log(values: Array, unit: Any) -> Array:
     """Return sign(x) log(1 + |x| / unit).
 
     >>> signed_log(np.array([-1.0, 0.0, 3.0]), 1.0).round(3).tolist()
