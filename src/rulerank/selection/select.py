@@ -189,7 +189,7 @@ def select(
     >>> len(found.table), sorted(found.best), type(found.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
     >>> print(rr.select(data[:300]).reason)
-    QueryIntercepts: MAP 0.... on 10 held-out queries; 300 labels of 10 queries are too few to choose by \
+    QueryIntercepts: MAP ... on 10 held-out queries; 300 labels of 10 queries are too few to choose by \
 cross-validation (from 500 of 15)
     scale: raw values
     """
