@@ -13,8 +13,12 @@ the pool) and of both (`fit_by_rater`); NDCG@10 on the other half of the queries
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +30,9 @@ from rulerank.baseline import find_baseline
 from rulerank.dataset import Array, query_index
 from rulerank.evaluation.comparison import interval
 from rulerank.evaluation.llm_labels import TOP, corrected_mean, sampled_mean, sdcg_weights
+from rulerank.experiment.curve import split_halves
+from rulerank.io.formats import write_any
+from rulerank.selection.few_labels import PEOPLE, fit_by_rater
 
 N_QUERIES = 300  # with LLM labels
 N_RATINGS = 20  # times that a rater grades all documents; a repetition takes one of them per query
@@ -146,16 +153,79 @@ def print_coverage(data: rr.Dataset, baseline: str, n_repetitions: int) -> None:
         print(f"| {name} | {f.mean():+.3f} | {' | '.join(shown)} | {human_only} |", flush=True)
 
 
+def by_library(pool: rr.Dataset, given: dict[str, dict[int, int]]) -> rr.QueryIntercepts:
+    return fit_by_rater("QI", pool, given)
+
+
+def by_command_line(pool: rr.Dataset, given: dict[str, dict[int, int]]) -> rr.QueryIntercepts:
+    """Train with `rulerank train --labels both.csv --raters gpt`, as a user does."""
+    with tempfile.TemporaryDirectory() as folder:
+        table, labels, model = (f"{folder}/{name}" for name in ("pool.parquet", "both.csv", "model.rulerank"))
+        ids = [f"{number}" for number in range(len(pool))]
+        write_any(replace(pool, docid=np.array(ids, dtype=object), y=np.full(len(pool), -1)), table)
+        kinds = {PEOPLE: "person", "gpt": "llm"}
+        lines = [
+            f"{pool.qid[row]},{row},{grade},{rater},{kinds[rater]}\n"
+            for rater, grades in given.items()
+            for row, grade in sorted(grades.items())
+        ]
+        Path(labels).write_text("qid,docid,grade,rater,kind\n" + "".join(lines))
+        asked = ["--raters", "gpt"] if "gpt" in given else ["--method", "QueryIntercepts"]
+        words = ["train", table, "--labels", labels, *asked, "-o", model]
+        subprocess.run([sys.executable, "-m", "rulerank", *words], check=True, capture_output=True)
+        return rr.load(model)
+
+
+def print_training(data: rr.Dataset, baseline: str, n_splits: int, way: Callable[..., rr.QueryIntercepts]) -> None:
+    """Compare models of human labels, of LLM labels and of both on the half of the queries that has no labels."""
+    top, found = int(data.y.max()), {name: [] for name in RATERS}
+    for seed in range(n_splits):
+        pool, test = split_halves(data, seed)
+        query, test_query = query_index(pool.qid)[0], query_index(test.qid)[0]
+        old = find_baseline(pool.feature_names, baseline).scores(pool)
+        rng = np.random.default_rng(seed)
+        rows = [
+            rng.permutation(np.flatnonzero(query == number))[:10] for number in rng.permutation(query.max() + 1)[:10]
+        ]
+        human = {int(row): int(pool.y[row]) for row in np.concatenate(rows)}
+        seen = Judged(pool.y.astype(int), query, np.full(len(pool), TOP), ranks(old, query))
+
+        def ndcg(given: dict[str, dict[int, int]], pool: rr.Dataset = pool, test: rr.Dataset = test) -> float:
+            scores = way(pool, given).predict(test)
+            return float(rr.evaluate(test.y, scores, test_query, "NDCG@10").means["NDCG@10"])  # noqa: B023
+
+        alone = ndcg({PEOPLE: human})
+        for name in found:
+            llm = dict(enumerate(RATERS[name](seen, rng, top).tolist()))
+            found[name].append((alone, ndcg({"gpt": llm}), ndcg({PEOPLE: human, "gpt": llm})))
+    print("| rater | human only | LLM only | both | both - human only | worst |\n| --- | --- | --- | --- | --- | --- |")
+    for name, values in found.items():
+        of = np.array(values)
+        gain = of[:, 2] - of[:, 0]
+        means = " | ".join(f"{value:.3f}" for value in of.mean(axis=0))
+        error = gain.std(ddof=1) / np.sqrt(len(gain))
+        print(f"| {name} | {means} | {gain.mean():+.3f} (error {error:.3f}) | {gain.min():+.3f} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["coverage"])
+    parser.add_argument("part", choices=["coverage", "training"])
     parser.add_argument("data")
     parser.add_argument("--baseline", required=True)
     parser.add_argument("--repetitions", type=int, default=2000)
+    parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--raters", default=",".join(RATERS))
+    parser.add_argument("--way", choices=["library", "cli"], default="library")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    for name in set(RATERS) - set(given.raters.split(",")):
+        del RATERS[name]
     data = read_graded(Path(given.data))
-    print_coverage(data, given.baseline, given.repetitions)
+    if given.part == "coverage":
+        print_coverage(data, given.baseline, given.repetitions)
+    else:
+        way = by_library if given.way == "library" else by_command_line
+        print_training(data, given.baseline, given.splits, way)
 
 
 if __name__ == "__main__":

@@ -38,19 +38,21 @@ def test_a_difference_and_both_levels_are_estimated(run, judged):
     asked = "evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "human.csv", "--llm-labels", "gpt.csv"
     lines = run(*asked).out.splitlines()
     assert lines[: len(expected.lines())] == expected.lines()
-    assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == [f"new.txt - {old}", "new.txt", old]
+    assert [line.split(":")[0] for line in lines if ": NDCG@10 " in line] == [f"new.txt - {old}", "new.txt", old]
     assert (
         f"LLM labels alone {expected.llm:+.3f}; as precise as {expected.as_precise_as} human queries instead of 25"
         in lines[0]
     )
-    first = run.json(*asked, "-m", "MAP")[0]
+    first = run.json(*asked, "-m", "MAP")["estimates"][0]
     assert (first["measure"], first["n_human"], first["n_queries"]) == ("MAP", 25, 60)
     assert first["estimate"]["low"] < first["estimate"]["value"] < first["estimate"]["high"]
 
 
 def test_runs_alone_give_the_same(run, judged):
     *_, expected = judged
-    found = run.json("evaluate", "new.run", "old.run", "--qrels", "human.csv", "--llm-labels", "gpt.csv")[0]
+    found = run.json("evaluate", "new.run", "old.run", "--qrels", "human.csv", "--llm-labels", "gpt.csv")["estimates"][
+        0
+    ]
     assert found["estimate"] == pytest.approx(expected.to_dict()["estimate"], abs=1e-6)
 
 
@@ -58,7 +60,7 @@ def test_one_label_store_with_both_kinds_gives_the_same(run, judged):
     _, old, expected = judged
     run("labels", "judged.db", "--import", "human.csv", "--rater", "ann")
     run("labels", "judged.db", "--import", "gpt.csv", "--rater", "gpt", "--kind", "llm")
-    found = run.json("evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "judged.db")[0]
+    found = run.json("evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "judged.db")["estimates"][0]
     assert found["estimate"] == expected.to_dict()["estimate"]
 
 
@@ -77,7 +79,7 @@ def test_sampled_documents_keep_their_probabilities_in_files_and_stores(run, jud
     compared = "evaluate", "pool.csv", "new.txt", "--feature", old, "--llm-labels", "gpt.csv", "--labels"
     from_file, from_store, again = (run.json(*compared, name) for name in ("sampled.csv", "judged.db", "each.csv"))
     assert from_file == from_store == again
-    assert [(one["measure"], one["n_human"]) for one in from_file] == [("SDCG@10", 30)]
+    assert [(one["measure"], one["n_human"]) for one in from_file["estimates"]] == [("SDCG@10", 30)]
     assert "human documents" in run(*compared, "sampled.csv").out
     with LabelStore("judged.db") as store:
         assert store.labels()[0].page.startswith("sampled with probability 0.")
@@ -88,12 +90,47 @@ def test_sampled_documents_keep_their_probabilities_in_files_and_stores(run, jud
     assert "were sampled to compare other rankings than new.txt and" in run(*other, "--labels", "sampled.csv").err
 
 
+def test_a_table_shows_where_the_llm_errs(run, judged):
+    _, old, _ = judged
+    asked = "evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "human.csv", "--llm-labels", "gpt.csv"
+    out = run(*asked).out
+    assert f"Agreement of the LLM with people (ranks of {old})" in out
+    assert "Kendall's tau of 22 systems (rankings and features) by human and by LLM labels: 0." in out
+    found = run.json(*asked)
+    (rows,) = found["raters"].values()
+    assert [row["documents"] for row in rows] == [
+        "all", "human grade 0", "human grade 1", "human grade 2", "queries with at most 3 relevant documents",
+        "queries with more than 3 relevant documents", "ranks 1 to 10", "ranks from 11",
+    ]  # fmt: skip
+    assert rows[0]["n_docs"] == 300
+    assert 0 < found["kendall_tau"]["low"] <= found["kendall_tau"]["value"] <= 1
+
+
+def test_check_and_agreement_use_a_store_with_both_kinds(run, judged):
+    data, old, _ = judged
+    rr.QueryIntercepts(missing="mean", l2=100.0).fit(data).save("model.rulerank")
+    run("labels", "judged.db", "--import", "human.csv", "--rater", "ann")
+    asked = "check", "pool.csv", "model.rulerank", "--labels", "judged.db", "--baseline", old
+    assert "LLM labels" not in run(*asked).out
+    run("labels", "judged.db", "--import", "gpt.csv", "--rater", "gpt", "--kind", "llm")
+    assert "new - baseline: NDCG@10 +0." in run(*asked).out
+    assert run.json(*asked)["with_llm_labels"]["n_human"] == 25
+    assert "Agreement of gpt with people" in run("labels", "judged.db", "--agreement").out
+    assert run.json("labels", "judged.db", "--agreement")["by_part"]["gpt"][0]["n_docs"] == 300
+    human = pl.read_csv("human.csv")
+    human[:24].write_csv("few.csv")
+    run("labels", "few.db", "--import", "few.csv", "--rater", "ann")
+    run("labels", "few.db", "--import", "gpt.csv", "--rater", "gpt", "--kind", "llm")
+    done = run("check", "pool.csv", "model.rulerank", "--labels", "few.db", "--baseline", old)
+    assert "LLM labels not used: expected at least 10 queries with human grades, sampled at random: got 2" in done.out
+
+
 def test_several_llms_are_averaged(run, judged):
     _, old, expected = judged
     for name in ("gpt", "other"):
         run("labels", "judged.db", "--import", "gpt.csv", "--rater", name, "--kind", "llm")
     run("labels", "judged.db", "--import", "human.csv", "--rater", "ann")
-    found = run.json("evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "judged.db")[0]
+    found = run.json("evaluate", "pool.csv", "new.txt", "--feature", old, "--labels", "judged.db")["estimates"][0]
     assert found["estimate"] == expected.to_dict()["estimate"]
 
 

@@ -35,6 +35,9 @@ def all_files(tmp_path_factory):
     llm = replace(synthetic, X=synthetic.X[:, :0], feature_names=(), y=np.minimum(synthetic.y + 1, 2))
     write_any(llm, folder / "gpt.csv")
     write_any(replace(llm, y=synthetic.y)[: 12 * 12], folder / "human.csv")  # 12 queries
+    ids = [*zip(synthetic.qid.tolist(), synthetic.docid.tolist(), synthetic.y.tolist(), strict=True)]
+    lines = [f"{qid},{doc},{grade},{rater}\n" for rater in ("ann,person", "gpt,llm") for qid, doc, grade in ids]
+    (folder / "both.csv").write_text("qid,docid,grade,rater,kind\n" + "".join(lines))
     (folder / "my_rankers.py").write_text(MY_RANKERS)
     train = rr.read_letor(folder / "train.txt")
     rules = rr.GlobalRules(discretizer="equal_frequency").fit(train)

@@ -9,7 +9,11 @@ from rulerank.cli import options as cli
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
+    from rulerank.baseline import Baseline
+    from rulerank.evaluation.llm_labels import LLMEstimate
+    from rulerank.judging.pool import Pool
     from rulerank.judging.side_by_side import DocumentPair
+    from rulerank.rankers.base import Ranker
 
 
 def check(
@@ -29,6 +33,9 @@ def check(
     or after 40. Raters grade such pairs on the page of `rulerank judge` ("Compare with baseline"); --labels STORE
     reports the result. Queries that the model was trained on are left out: those with labels in STORE when the page
     trained the model or, with --own-grades, those in --labels.
+
+    If STORE has labels of an LLM too, also estimates the difference of NDCG@10 from both kinds of labels
+    (docs/llm-labels.md).
 
     Example:
         # simulate with the grades of the data
@@ -90,12 +97,15 @@ def check(
     result = compare_pair_grades(outcomes)
     line, gain = pairs.line(result), compare_relevant(outcomes, pairs.changed)
     figures = None if gain.verdict == "too few" else (gain.mean_a, gain.low, gain.high)
+    with_llm, reason = (None, "") if own_grades else by_llm(pool, labels, ranker, start, judged)
     if as_json:
         payload = side_by_side_as_dict(result) | {"line": line, "baseline": start.text, "labels": labels}
+        payload |= {} if with_llm is None else {"with_llm_labels": with_llm.to_dict()}
         payload |= {"changed": round(pairs.changed, 4), "n_without_grades": n_ungraded}
         print_json(payload | {"relevant_in_top_3": figures and [round(value, 4) for value in figures]})
         return
     print(line)
+    print("".join(f"{text}\n" for text in ([reason] if with_llm is None else with_llm.lines()) if text), end="")
     if figures is not None:
         interval = f"95 % interval {gain.low:+.2f} to {gain.high:+.2f}, not corrected for stopping early"
         print(f"Relevant documents in the top 3: {gain.mean_a:+.2f} per query ({interval}).")
@@ -105,6 +115,31 @@ def check(
             print(f"{what} have documents without grades: grade them with `rulerank judge` (Compare with baseline).")
         else:
             print("No other unlabelled query has a different top 3: add queries to the pool.")
+
+
+def by_llm(
+    pool: Pool, labels: str | None, ranker: Ranker, start: Baseline, trained: set[str]
+) -> tuple[LLMEstimate | None, str]:
+    """Return the difference by human and LLM labels of a store or file, or why there is none ("": no LLM labels)."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from rulerank.evaluation.llm_labels import estimate_with_llm
+    from rulerank.judging.llm_raters import read_both
+
+    assert labels is not None
+    try:
+        both = read_both(pool, labels)
+    except DataError:
+        return None, ""
+    human = np.where(np.isin(pool.data.qid, [*trained]), -1, both.human)
+    scores = {"new": ranker.predict(pool.data), "baseline": start.scores(pool.data)}
+    try:
+        data = replace(pool.data, y=both.llm, base=None)
+        return estimate_with_llm(data, scores, human, probability=both.probability), ""
+    except DataError as error:
+        return None, f"LLM labels not used: {error}"
 
 
 def trained_queries(labels: str) -> set[str]:

@@ -129,11 +129,13 @@ def estimate(
     """Estimate measures and differences from LLM labels of all queries and human labels of some."""
     from dataclasses import replace
 
-    from rulerank.cli.output import print_json
-    from rulerank.evaluation.llm_labels import estimate_with_llm
+    import numpy as np
+
+    from rulerank.cli.output import print_json, print_table
+    from rulerank.evaluation.llm_labels import estimate_with_llm, ranks_of
     from rulerank.io.files import NamedBytes, read_bytes
     from rulerank.io.formats import HEAD, detect
-    from rulerank.judging.llm_raters import pool_of_llm, read_both
+    from rulerank.judging.llm_raters import COLUMNS, pool_of_llm, rater_rows, read_both, system_tau
     from rulerank.judging.pool import read_pool
 
     if human is None:
@@ -158,7 +160,24 @@ def estimate(
         for measure in several.split(",")
         for names in asked
     ]
+    query = pool.query_numbers
+    ranks = ranks_of(scores[named[-1]], query)
+    texts = pool.texts.get("query_text")
+    words = None if texts is None else np.array([len((text or "").split()) for text in texts])
+    rows = {name: rater_rows(both.human, given, query, ranks=ranks, words=words) for name, given in both.by_llm.items()}
+    features = [column for column in np.nan_to_num(data.X.T.astype(np.float64)) if np.ptp(column) > 0]
+    systems = np.stack([*scores.values(), *features])
+    tau = system_tau(both.human, both.llm, query, systems) if both.probability is None and len(systems) > 2 else None
     if as_json:
-        print_json([one.to_dict() for one in found])
-    else:
-        print("\n".join(line for one in found for line in one.lines()))
+        raters = {name: [row.to_dict() for row in of] for name, of in rows.items()}
+        print_json(
+            {"estimates": [one.to_dict() for one in found], "raters": raters, "kendall_tau": tau and tau._asdict()}
+        )
+        return
+    print("\n".join(line for one in found for line in one.lines()))
+    for name, of in rows.items():
+        print(f"\nAgreement of {name or 'the LLM'} with people (ranks of {named[-1]})")
+        print_table(COLUMNS, [row.cells() for row in of])
+    if tau is not None:
+        what = f"{len(systems)} systems (rankings and features)"
+        print(f"\nKendall's tau of {what} by human and by LLM labels: {tau.value:.2f} [{tau.low:.2f}, {tau.high:.2f}]")

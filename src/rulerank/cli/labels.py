@@ -151,16 +151,20 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     """Print how well human raters agree, and other raters with them, with intervals."""
     from rulerank.judging.agreement import agreement_parts, krippendorff_alpha, rater_agreement
     from rulerank.judging.grades import Counting, grades_of
+    from rulerank.judging.llm_raters import COLUMNS, rows_of_rater
 
     counting, labels = Counting.now(store), store.labels()
     raters, by_grade = agreement_parts(label for label in labels if label.rater not in counting.other_raters)
     alpha = krippendorff_alpha(by.values() for by in counting.people(labels).values())
     by_rater, grades = grades_of(labels, sorted(counting.other_raters)), counting.grades(labels)
     others = [rater_agreement(name, given, grades) for name, given in by_rater.items()]
+    tables = {name: rows_of_rater(given, grades) for name, given in by_rater.items() if given.keys() & grades.keys()}
     if as_json:
         parts = {"raters": raters, "grades": by_grade}
         plain = {what: {name: share.to_dict() for name, share in found.items()} for what, found in parts.items()}
-        print_json({"people": alpha.to_dict(), **plain, "other_raters": [one.to_dict() for one in others]})
+        by_part = {name: [row.to_dict() for row in rows] for name, rows in tables.items()}
+        others_plain = [one.to_dict() for one in others]
+        print_json({"people": alpha.to_dict(), **plain, "other_raters": others_plain, "by_part": by_part})
         return
     sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
     known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
@@ -173,6 +177,9 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     rows += [[f"{one.rater}, with the human raters", *_share(one.share)] for one in others]
     if rows:
         print_table(["same grade", "share", "90 % interval", "documents"], rows)
+    for name, found in tables.items():
+        print(f"\nAgreement of {name} with people; `rulerank evaluate --llm-labels` adds ranks and systems")
+        print_table(COLUMNS, [row.cells() for row in found])
 
 
 def _share(share: Share) -> list[str]:

@@ -37,6 +37,8 @@ FEW_LABELS: dict[str, dict[str, Any]] = {
     "QI": {"l2": 300.0, "normalize": "zscore"},
 }
 BY_RATER, PEOPLE = "QI", "the people"  # the method that has intercepts for raters, and one of them
+WEIGHTS = (0.0, 0.03, 0.3, 1.0)  # of labels of non-human raters
+ABOVE_CHANCE = 0.05  # share of human pairs that such labels must order rightly beyond one half, at the low end
 GOOD_START = 100  # labels, ten documents each of ten queries: with fewer, no message says to stop
 MANY = 1000  # labels, with which methods made for many are used
 TOP = 3  # places that people look at
@@ -125,6 +127,7 @@ def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker
     """Return a ranker of the grades of several raters; those of one are never compared with those of another.
 
     given: rater -> row -> grade. ranker: what to fit, of that method; by default as it is set for few labels.
+    Labels of non-human raters have the weight of WEIGHTS that ranks held-out human labels best; 0: they are not used.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=5, seed=0)
@@ -135,10 +138,56 @@ def fit_by_rater(method: str, pool: Dataset, given: Mapping[str, Grades], ranker
     check_by_rater(method, [rater for rater in given if rater != PEOPLE])
     triples = [(row, grade, rater) for rater, grades in given.items() for row, grade in sorted(grades.items())]
     rows, grades, raters = (np.array(column) for column in zip(*triples, strict=True))
-    fitted = PoolLearner(ranker or few_label_ranker(BY_RATER), pool).fit(rows, grades, rater=raters.astype(object))
+    learner, human = PoolLearner(ranker or few_label_ranker(BY_RATER), pool), raters == PEOPLE
+    weight, reason = choose_weight(learner, rows, grades, raters)
+    used = human | (weight > 0)
+    weights = np.where(human, 1.0, weight)[used]
+    fitted = learner.fit(rows[used], grades[used], rater=raters[used].astype(object), sample_weight=weights)
     counts = ", ".join(f"{counted(len(found), 'label')} of {rater}" for rater, found in given.items())
-    warnings.warn(f"learned from {counts}: every rater has separate intercepts", stacklevel=2)
+    warnings.warn(f"learned from {counts}: every rater has separate intercepts{reason}", stacklevel=2)
     return fitted
+
+
+def choose_weight(learner: PoolLearner, rows: Array, grades: Array, raters: Array) -> tuple[float, str]:
+    """Return the weight of non-human labels that orders most pairs of held-out human labels, and the reason in words.
+
+    It is 0 unless these labels order human-graded documents clearly better than chance: held-out pairs of a hundred
+    labels alone let a random rater in too often. Of a held-out query no rater's labels are learned from. A tie goes to
+    the smaller weight; too few human labels to choose by, or none, leave the weight 1.
+    """
+    human, query = raters == PEOPLE, learner.query[rows]
+    judged, own = query_index(query[human])[0], grades[human]
+    varied = {number for number in range(int(judged.max(initial=-1)) + 1) if np.ptp(own[judged == number]) > 0}
+    if len(varied) < LEAST_QUERIES or human.all():
+        return 1.0, ""
+    by_row: dict[int, list[int]] = {}
+    for row, grade in zip(rows[~human].tolist(), grades[~human].tolist(), strict=True):
+        by_row.setdefault(row, []).append(grade)
+    common = np.array([row in by_row for row in rows[human].tolist()])
+    given = np.array([np.mean(by_row[row]) for row in rows[human][common].tolist()])
+    agrees = compare_pairs(given, np.zeros(given.size), own[common], query_index(judged[common])[0])
+    if agrees.verdict != "too few" and agrees.low <= ABOVE_CHANCE:
+        share = f"{percent(agrees.mean_a)} of {counted(agrees.n_trials, 'pair')}"
+        return 0.0, f"; labels of non-human raters are not used: they order only {share} of human labels rightly"
+    scores = np.zeros((len(WEIGHTS), own.size))
+    for _, test in QueryKFold(n_splits=FOLDS).split(judged, qid=judged):
+        away = ~np.isin(query, query[human][test])
+        for number, weight in enumerate(WEIGHTS):
+            train = away & (human | (weight > 0))
+            if not has_contrast(grades[train], query[train] + (query.max() + 1) * ~human[train]):
+                continue
+            weights = np.where(human, 1.0, weight)[train]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fitted = learner.fit(
+                    rows[train], grades[train], rater=raters[train].astype(object), sample_weight=weights
+                )
+            scores[number, test] = learner.scores(fitted, rows[human][test])
+    shares = [compare_pairs(one, scores[0], own, judged).mean_a for one in scores]
+    best = int(np.argmax(shares))
+    by_weight = ", ".join(f"{weight:g}: {percent(share)}" for weight, share in zip(WEIGHTS, shares, strict=True))
+    use = f"weight {WEIGHTS[best]:g}" if best else "not used"
+    return WEIGHTS[best], f"; labels of non-human raters: {use} (held-out human pairs in order by weight: {by_weight})"
 
 
 def check_by_rater(method: str, raters: Iterable[str]) -> None:
