@@ -21,7 +21,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_con
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison, evaluate
-from rulerank.evaluation.comparison import compare_gains
+from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
 from rulerank.methods import Method, method_named
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
@@ -45,6 +45,7 @@ TOP = 3  # places that people look at
 NAMES = ("new", "baseline")
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 FOLDS = 5
+LEAST_TO_WEIGH = 5  # human-judged queries with different grades: below, the weight of LLM labels cannot be chosen
 LEAST_QUERIES = 10  # with different grades: below, there is no verdict
 N_DRAWS, N_QUERIES, DEPTH = 60, 60, 10  # of what more labels could add
 ENOUGH = 0.03  # below this share more labels are hardly worth their cost
@@ -158,16 +159,17 @@ def choose_weight(learner: PoolLearner, rows: Array, grades: Array, raters: Arra
     human, query = raters == PEOPLE, learner.query[rows]
     judged, own = query_index(query[human])[0], grades[human]
     varied = {number for number in range(int(judged.max(initial=-1)) + 1) if np.ptp(own[judged == number]) > 0}
-    if len(varied) < LEAST_QUERIES or human.all():
+    if len(varied) < LEAST_TO_WEIGH or human.all():
         return 1.0, ""
     by_row: dict[int, list[int]] = {}
     for row, grade in zip(rows[~human].tolist(), grades[~human].tolist(), strict=True):
         by_row.setdefault(row, []).append(grade)
     common = np.array([row in by_row for row in rows[human].tolist()])
     given = np.array([np.mean(by_row[row]) for row in rows[human][common].tolist()])
-    agrees = compare_pairs(given, np.zeros(given.size), own[common], query_index(judged[common])[0])
-    if agrees.verdict != "too few" and agrees.low <= ABOVE_CHANCE:
-        share = f"{percent(agrees.mean_a)} of {counted(agrees.n_trials, 'pair')}"
+    right, n = pairs_in_order(given, own[common], query_index(judged[common])[0])
+    above = interval(np.append(right - n / 2, [1.0, -1.0]), np.append(n, [1.0, 1.0]), level=LEAVE)  # one more each way
+    if (n > 0).sum() >= LEAST_TO_WEIGH and above.low <= ABOVE_CHANCE:
+        share = f"{percent(right.sum() / n.sum())} of {counted(int(n.sum()), 'pair')}"
         return 0.0, f"; labels of non-human raters are not used: they order only {share} of human labels rightly"
     scores = np.zeros((len(WEIGHTS), own.size))
     for _, test in QueryKFold(n_splits=FOLDS).split(judged, qid=judged):
@@ -183,7 +185,8 @@ def choose_weight(learner: PoolLearner, rows: Array, grades: Array, raters: Arra
                     rows[train], grades[train], rater=raters[train].astype(object), sample_weight=weights
                 )
             scores[number, test] = learner.scores(fitted, rows[human][test])
-    shares = [compare_pairs(one, scores[0], own, judged).mean_a for one in scores]
+    counts = [pairs_in_order(one, own, judged) for one in scores]
+    shares = [float(right.sum() / n.sum()) for right, n in counts]
     best = int(np.argmax(shares))
     by_weight = ", ".join(f"{weight:g}: {percent(share)}" for weight, share in zip(WEIGHTS, shares, strict=True))
     use = f"weight {WEIGHTS[best]:g}" if best else "not used"
@@ -256,6 +259,22 @@ def gain_on_labels(found: Comparison) -> str:
         f"NDCG@10 on labels of {found.n_queries:,} held-out queries: new {found.mean_a:.3f}, baseline "
         f"{found.mean_b:.3f} ({reach}): {verdict[found.verdict]}"
     )
+
+
+def pairs_in_order(scores: Array, grades: Array, queries: Array) -> tuple[Array, Array]:
+    """Return for each query how many pairs of different grades the scores have in order (ties half), and of how many.
+
+    >>> right, n = pairs_in_order(np.array([3.0, 1.0, 1.0]), np.array([1, 0, 1]), np.array([0, 0, 0]))
+    >>> right.tolist(), n.tolist()
+    ([1.5], [2.0])
+    """
+    n_queries = int(queries.max(initial=-1)) + 1
+    right, n = np.zeros(n_queries), np.zeros(n_queries)
+    for query in range(n_queries):
+        rows = np.flatnonzero(queries == query)
+        above = grades[rows][:, None] > grades[rows][None, :]
+        n[query], right[query] = above.sum(), ((np.sign(scores[rows][:, None] - scores[rows])[above] + 1) / 2).sum()
+    return right, n
 
 
 def compare_tops(names: tuple[str, str], new: Array, old: Array, grades: Array, queries: Array) -> Comparison:

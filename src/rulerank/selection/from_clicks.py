@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rulerank._util.estimator import clone
-from rulerank._util.words import counted, percent
+from rulerank._util.words import counted
 from rulerank.baseline import Baseline, FeatureBaseline, ModelBaseline, ScoresBaseline, check_baseline, find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError
