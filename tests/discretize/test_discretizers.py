@@ -75,7 +75,6 @@ def test_a_state_brings_the_same_discretizer_back(make, X):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "mdlp"}, "a 'equal_width' discretiser has the state of a 'mdlp'"),
         ({"offsets": [0, 9]}, "do not fit each other"),
         ({"offsets": [0, 2, 1]}, "do not fit each other"),
         ({"offsets": [0], "cuts": []}, "do not fit each other"),
@@ -106,15 +105,6 @@ def test_bins_of_refuses_what_the_loop_could_not_bear():
     for X in (np.zeros((3, 3)), np.zeros((3, 2), dtype=int)):
         with pytest.raises(DataError, match=f"float32 or float64 with 2 features: got {X.dtype} of shape"):
             made.bins_of(X)
-
-
-@pytest.mark.parametrize(
-    ("feature", "bin", "message"),
-    [(1, 0, "feature must be between 0 and 0: got 1"), (0, 4, "feature 0 has bins 0 to 3: got 4")],
-)
-def test_a_bin_that_does_not_exist_is_named(feature, bin, message):
-    with pytest.raises(DataError, match=message):
-        EqualWidth(3).fit([[0.0], [3.0]]).describe(feature, bin)
 
 
 @pytest.mark.parametrize(

@@ -136,15 +136,12 @@ def test_a_synthetic_set_without_relevant_documents_is_no_reason_to_fail(filled)
 
 def test_mistakes_are_named(filled, tmp_path):
     for options, message in [
-        ({"members": ["confidence"]}, "members must be two or more metric names.*got \"\\['confidence'\\]\""),
-        ({"members": "confidence"}, "members must be two or more metric names.*got 'confidence'"),
+        ({"members": ["confidence"]}, "members must be two or more names .*got \"\\['confidence'\\]\""),
+        ({"members": "confidence"}, r"members must be two or more names .*got \"\['confidence'\]\""),
         ({"members": ["confidence", "charm"]}, "unknown metric 'charm'; choose from added_value"),
-        (
-            {"members": ["confidence", LinearRegression()]},
-            "a member is a pair of a name and a ranker.*got 'confidence'",
-        ),
-        ({"members": [("a", LinearRegression()), ("b", 3)]}, r"a member is a pair.*got \"\('b', 3\)\""),
-        ({"members": [("a", LinearRegression())] * 2}, "members must have different names: got a, a"),
+        ({"members": ["confidence", LinearRegression()]}, "members must be two or more names of metrics or methods"),
+        ({"members": {"a": LinearRegression(), "b": 3}}, "or a dict of rankers .* by name: got"),
+        ({"members": "RE-GR, GlobalRules"}, "members must have different names: got RE-GR, RE-GR"),
         ({"members": PAIR, "centric": "word"}, "unknown centric 'word'; choose from document, query"),
         ({"members": PAIR, "centric": "query"}, r"centric='query' is for literal=True \(QC3A\)"),
         ({"members": PAIR, "ties": "last"}, "unknown ties 'last'; choose from first, share"),

@@ -25,27 +25,30 @@ from rulerank.rules.metrics import METRICS, check_metric
 
 MEMBERS_BASELINES = "baseline ranking of members"  # a part of members that start from one
 LEAST = 5e-5  # weight of a member that explanations name
-Members = list[tuple[str, Any]]  # names and rankers; None instead of a ranker stands for the metric of that name
+Members = list[tuple[str, Any]]  # names and rankers; None: the metric of that name
 
 
 def named_members(members: Any) -> Members:
-    """Check members given as names of metrics or of methods, as (name, ranker) pairs or as a dict of rankers.
+    """Check members given as names of metrics or of methods, or as a dict of rankers.
 
     >>> named_members(["confidence", "yule_q"])
     [('confidence', None), ('yule_q', None)]
     >>> named_members("RE-GR, QI")
     [('RE-GR', GlobalRules()), ('QI', QueryIntercepts())]
     """
-    pairs: Any = list(members.items()) if isinstance(members, Mapping) else members
-    if isinstance(pairs, str):
-        pairs = [name.strip() for name in pairs.split(",")]
-    if not isinstance(pairs, Sequence) or len(pairs) < 2:
+    if isinstance(members, str):
+        members = [name.strip() for name in members.split(",")]
+    of_rankers = isinstance(members, Mapping) and all(
+        isinstance(name, str) and all(callable(getattr(ranker, does, None)) for does in ("fit", "predict"))
+        for name, ranker in members.items()
+    )
+    of_names = isinstance(members, Sequence) and all(isinstance(name, str) for name in members)
+    if not (of_rankers or of_names) or len(members) < 2:
         raise DataError(
-            "members must be two or more metric names, (name, ranker) pairs, or a dict of rankers by name: "
-            f"got {str(members)[:60]!r}"
+            "members must be two or more names of metrics or methods, or a dict of rankers (with fit and predict) by "
+            f"name: got {str(members)[:60]!r}"
         )
-    by_name = all(isinstance(member, str) for member in pairs)
-    named = _by_name(pairs) if by_name else [_pair(member) for member in pairs]
+    named = [*members.items()] if of_rankers else _by_name(members)
     names = [name for name, _ in named]
     if len(set(names)) < len(names):
         raise DataError(f"members must have different names: got {', '.join(names)}")
@@ -56,22 +59,24 @@ def named_members(members: Any) -> Members:
 class Competence(Ranker):
     """Combine rankers, or metrics of the same rules, by their competence for a document or query.
 
-    By default members are scaled (z-scores by query, calibrated on queries they were not fitted to) and mixed by how
-    likely each makes the grades. The weights depend on the document's features if that improves held-out queries, and
-    are constant otherwise.
+    By default the score is a weighted mean of the members' scores. Scores are first scaled: z-scores by query, times a
+    factor per member that is fitted on queries the member was not trained on. The weights maximise the likelihood of
+    the grades. They depend on the document's features if that improves held-out queries, and are constant otherwise.
 
     Parameters
     ----------
-    members: two or more metric names (the seven by default), names of methods such as "RE-GR" and "QI", or rankers as
-        (name, ranker) pairs or a dict: anything with fit and predict. They are copied and fitted here, with qid or
-        group if their fit takes it.
-    centric: weigh members per "document" or, as QC3A does, per "query" (literal only).
-    literal: the method as published, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
-        (for most documents of the query) labels a training document, and rules X -> member choose one for each new
-        document, whose score it gets.
-    n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
+    members: two or more metric names (the seven by default), names of methods such as "RE-GR" and "QI", or a dict of
+        rankers by name: anything with fit and predict. They are copied and fitted here, with qid or group if their fit
+        has that argument.
+    centric: choose members per "document" (DC3A) or per "query" (QC3A); "query" needs literal=True.
+    literal: the method as published. Each training document is labelled with the member whose score is closest to its
+        grade (QC3A: closest for most documents of its query). Rules X -> member on these labels choose one member for
+        each new document, which gets that member's score.
+    n_splits: number of folds of the queries; each is scored by members fitted to the others. (Metrics need no folds:
+        every query is scored by the rules of all others.)
     seed: random seed of the split into parts.
-    ties: of several equally competent members take the "first", or give each a "share" (literal only).
+    ties: if several members are equally close: "first" takes the first, "share" gives each an equal share (literal
+        only).
     max_size, min_support, discretizer: as in GlobalRules; for metrics and for the literal form.
     n_jobs: threads of our own loops; all cores by default. Members use their own setting.
 
@@ -98,7 +103,7 @@ class Competence(Ranker):
         "members": Checked(named_members, "two or more metric names, or rankers by name", meaning="rankers to combine"),
         "centric": Word(("document", "query"), meaning="weights per document, or per query as in QC3A (literal only)"),
         "literal": Flag(meaning="the method as published"),
-        "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
+        "n_splits": Whole(2, meaning="folds of the queries, each scored by rankers fitted to the others"),
         "seed": Whole(0, meaning="random seed of the split"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
@@ -130,8 +135,8 @@ class Competence(Ranker):
         super().check_parameters()
         if self.centric == "query" and not self.literal:
             raise DataError(
-                "centric='query' is for literal=True (QC3A): a mixture weighs members per document, "
-                "centric='document', as weights per query were no better"
+                "centric='query' is for literal=True (QC3A): set literal=True, or leave out centric; weights per query "
+                "were no better"
             )
 
     def needs_the_query(self) -> bool:
@@ -274,11 +279,11 @@ class Competence(Ranker):
         return (text, *self._why(X, row))
 
     def _why(self, X: Array, row: int) -> tuple[str, ...]:
-        """Say on what the members' weights rest."""
+        """Explain the weights of the members."""
         if self.params_["literal"]:
             shares = zip(self.names_, self._weights(X)[row], strict=True)
             text = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-            return (f"Who is competent for documents like this one, by the rules items -> member: {text}.",)
+            return (f"Competence for documents like this one, by the rules X -> member: {text}.",)
         if self._mixture.coef is None:
             return (
                 "The members' weights are the same for all documents: no feature shows where one is more competent.",
@@ -306,7 +311,7 @@ class Competence(Ranker):
         self.competence_ = state["competence"]
         self._rules = MemberRules() if state["rules"] is None else MemberRules.from_state(state["rules"])
         if self.members_:
-            self.members = [(name, clone(member)) for name, member in zip(self.names_, self.members_, strict=True)]
+            self.members = {name: clone(member) for name, member in zip(self.names_, self.members_, strict=True)}
         elif list(self._rules.metrics) != list(self.names_):
             raise ModelFileError("inconsistent model file (its metrics are not those of its rules); train again")
         if state["rules"] is not None and not isinstance(self._rules.discretizer, str | None):
@@ -369,14 +374,3 @@ def _by_name(names: Sequence[str]) -> Members:
     if any(name in METRICS for name in names) or not any(name.lower() in methods for name in names):
         return [(check_metric(name), None) for name in names]
     return [(method.name, method.ranker_class()()) for method in map(method_named, names)]
-
-
-def _pair(member: Any) -> tuple[str, Any]:
-    if isinstance(member, Sequence) and len(member) == 2 and isinstance(member[0], str):
-        name, ranker = member
-        if all(callable(getattr(ranker, does, None)) for does in ("fit", "predict")):
-            return name, ranker
-    raise DataError(
-        "a member is a pair of a name and a ranker with fit and predict, or all are names of metrics: "
-        f"got {str(member)[:60]!r}"
-    )

@@ -1,11 +1,11 @@
-"""One scale for all members, and their weights by likelihood.
+"""Calibration of members to one scale, and their weights by maximum likelihood.
 
-A member's score means nothing by itself: metrics and rankers live on different scales, and so do the queries of one
-ranker. So scores are z-scored by query, and what a z is worth is learned from rows the member was not fitted to: as the
-chance of each grade (isotonic), and as log-odds of standing first (a factor).
+Scores of different metrics and rankers have different scales, and so have the queries of one ranker. So scores become
+z-scores by query. Rows that a member was not fitted to calibrate them: isotonic regression gives the probability of
+each grade, and a factor per member gives the log-odds of being ranked first.
 
-The model behind the weights: each document was judged as one of the members would have it; which one, nobody saw. The
-weights are the same for all documents, or depend on their features where that pays.
+Weights are those of a mixture model: each document follows one of the members, and which one is not observed. The
+weights are the same for all documents, or depend on their features if that improves held-out queries.
 """
 
 from __future__ import annotations

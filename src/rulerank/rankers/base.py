@@ -1,4 +1,4 @@
-"""What every ranker is: fit and predict, how it looks at its data, and what folders above do for it by its name."""
+"""Base class of all rankers: fit, predict, checks of the data, and methods that load other folders when called."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 class Ranker(HasParameters, Estimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
-    A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
-    may be missing. An array goes by position, and so does a frame where the ranker was fitted to an array.
+    Columns of a Dataset and of a data frame are matched by name: any order, more columns are ignored, a missing one is
+    an error. Arrays are matched by position, and so are frames if the ranker was fitted to an array.
 
-    What `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` do lies in folders above this one and is
-    loaded when they are called. They read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it
-    scores them), `needs_the_query` (does a score depend on the other documents?), `as_tables` (the model as a sum of
-    tables and weighted values; None where it is none) and `contributions` (what each term adds to a score).
+    `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` import the code of other folders when they are
+    called. It uses these names of a fitted ranker: `feature_names_`, `check_rows` (rows as the ranker scores them),
+    `needs_the_query` (does a score depend on the other documents?), `as_tables` (the model as a sum of tables and
+    weighted values, or None) and `contributions` (what each term adds to a score).
 
-    What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
+    Methods after fit use `params_`, the parameters at the time of fit: set_params does not change a fitted model.
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {"normalize": NORMALIZE, "n_jobs": Threads()}
@@ -106,11 +106,11 @@ class Ranker(HasParameters, Estimator, ABC):
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         group: instead of qid, the number of rows of each query, one query after the other, as in LightGBM.
-        sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
-            rows, and take whole numbers, which are the same as that many equal rows.
+        sample_weight: weight of each row. FittedRules and QueryIntercepts accept any weights of at least 0; the other
+            rankers count rows and need integers: weight 3 is the same as three equal rows.
 
-        A Dataset may have rows without a grade (-1): grades are learned from the labelled rows, scales by query and
-        bins that need no grades from all of them.
+        A Dataset may have rows without a grade (-1). They are used for the scales by query and for bins that need no
+        grades; everything else is learned from the labelled rows.
         """
         for name in unknown:
             known = [*inspect.signature(type(self).fit).parameters][1:-1]

@@ -21,7 +21,7 @@ Grades = Mapping[int, int]  # grade of each labelled row
 
 
 def fit_to_labelled(ranker: Ranker, pool: Dataset) -> None:
-    """Fit a ranker to the labelled rows of a pool; the others, of grade -1, say how features are spread.
+    """Fit a ranker to the labelled rows of a pool; the others, of grade -1, show the distribution of the features.
 
     Features are normalised by query with all of a query's documents, and bins that need no grades are found on
     all rows. Fitted to the labelled rows alone, both would rest on a handful of documents.

@@ -33,10 +33,11 @@ from rulerank.rules.votes import VOTES, Votes
 class QueryRules(RuleRanker):
     """Rank documents by the rules of the most competent training queries (RE-QR).
 
-    Each training query has a scoring function. By default this is the mean over the rules that cover a document of how
-    far the query's grades are above its mean grade, shrunk towards all queries by `shrink` rows and weighted by how
-    well the rule's features separate relevant documents. The competence of a query is the share of document pairs of
-    other queries that it orders correctly. The score is the mean over the `n_trusted` most competent queries.
+    Every training query scores a document by its own rules: the mean, over the rules that cover the document, of the
+    query's grades there minus its mean grade. Rules of few rows are shrunk towards the rules of all queries, and rules
+    are weighted by how well their features separate relevant documents. The competence of a query is the share of
+    document pairs of other queries that it orders correctly. The score of a document is the mean over the `n_trusted`
+    most competent queries.
 
     Parameters
     ----------
@@ -44,16 +45,16 @@ class QueryRules(RuleRanker):
     min_support: minimum share of the rows that a rule covers; at least one row.
     n_trusted: number of training queries that contribute (all if there are fewer).
     shrink: shrinkage of each query's rules towards the global rule, in rows.
-    judged_rows: maximum number of training rows on which competence is measured (a sample of queries that does not
-        depend on the order of the rows), so that time grows with the queries, not with rows times queries. Rules count
-        all rows.
-    literal: the method as published. A query's function is RE-GR on its own rows; D* labels each training document
-        with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
-        A document that no such rule covers is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
-    leave_one_out: judge a query's estimate of one of its own documents without that document (literal only); not by
-        default: the paper's Table IV fits best when its own document counts.
-    ties: of several queries that are equally close take the "first", the first "other" than the document's own, or
-        give each a "share" (literal only); by default "other", which fits the paper's Table IV best.
+    judged_rows: maximum number of training rows on which competence is measured: those of a sample of queries, which
+        does not depend on the order of the rows. Rules count all rows.
+    literal: the method as published. A query scores by RE-GR on its own rows. Each training document is labelled with
+        the query whose score is closest to its grade (D* in the paper), and rules X -> query on these labels weight the
+        queries for a new document. A document that no such rule covers is scored by RE-GR. n_trusted, shrink and
+        judged_rows are not used.
+    leave_one_out: leave a document out of its own query's rules when that query is judged on it (literal only). The
+        default is False, which fits the paper's Table IV best.
+    ties: if several queries are equally close: "first" takes the first, "other" the first that is not the document's
+        own, "share" gives each an equal share (literal only). The default "other" fits the paper's Table IV best.
     discretizer: a name, an object of `rulerank.discretize`, or None when X holds bin numbers from 0.
     drop_weakest: share of the features to leave out, those that separate relevant documents least within queries;
         by default a quarter, and none when literal.

@@ -24,7 +24,6 @@ from rulerank.rules.votes import LiftVotes, vote_table
 MakeTable = Callable[[FeatureSets, Array, Array], Array]  # of some sets, their counts, and the sums so far
 TABLE_BYTES = 1 << 25
 SUM_BYTES = 1 << 27
-BASE_BYTES = 1 << 28
 MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
 CELLS_PER_THREAD = 1000
 LIFTS = LiftVotes()
@@ -226,16 +225,10 @@ class ByQuery:
         self._unpack(partial(kernels.mean_confidences, sums, *units, means), len(sums))
         return means
 
-    def lifts_of_all(self, training: Training) -> Array | None:
-        """Return what all rows together say in every cell, weight * lift and weight; None: there are too many cells."""
-        if 16 * self.layout.n_cells > BASE_BYTES:
-            return None
-        everything = Counter(self.rows, n_jobs=self.n_jobs)
-        return np.concatenate([self._lifts_of(block, everything, training) for block in self.layout.sets])
-
-    def _lifts_of(self, sets: FeatureSets, everything: Counter, training: Training) -> Array:
-        part = sets.part(0, len(sets.features))
-        return vote_table(LIFTS, everything.count(part), part, training, self.n_jobs)
+    def lifts_of_all(self, training: Training) -> Array:
+        """Return weight * lift and weight of all rows together in every cell, (n_cells, 2)."""
+        counter, parts = Counter(self.rows, n_jobs=self.n_jobs), self.layout.parts(self.layout.n_cells)
+        return np.concatenate([vote_table(LIFTS, counter.count(one), one, training, self.n_jobs) for one in parts])
 
     def shrunken_lifts(
         self, bins: Array, first: int, last: int, training: Training, shrink: float, of_all: Array | None = None
@@ -243,11 +236,11 @@ class ByQuery:
         """Return how far above the mean grade the queries first..last-1 put each document, (n_queries, n_docs).
 
         Each lift of a query in a cell is mixed with `shrink` rows of the lift of all rows there. NaN: no cell is known.
-        of_all: `lifts_of_all`, for callers who go through many queries; else all rows are counted here.
+        of_all: `lifts_of_all`, for callers that go through many blocks of queries; else all rows are counted here.
         """
+        of_all = self.lifts_of_all(training) if of_all is None else of_all
         counted = self._graded(first, last)
         means = self.means[first:last]
-        everything = Counter(self.rows, n_jobs=self.n_jobs)
         n_seen = 0  # cells of the parts that have gone by
         total_weight = sum(training.strength[block.features].mean(axis=1).sum() for block in self.layout.sets)
         units = 2.0**56 / max(float(total_weight), 1e-200)  # lifts are below 32: sums stay below 2**61
@@ -255,10 +248,9 @@ class ByQuery:
         def lifts(part: FeatureSets, counts: Array, sums: Array) -> Array:
             nonlocal n_seen
             seen = slice(n_seen, n_seen + len(counts))
-            base = self._lifts_of(part, everything, training) if of_all is None else of_all[seen]
             n_seen = seen.stop
             table = np.empty((len(counts), last - first + 1), dtype=np.int64)
-            mix = partial(kernels.shrunken_lifts, counts, means, base, shrink, units, table)
+            mix = partial(kernels.shrunken_lifts, counts, means, of_all[seen], shrink, units, table)
             in_blocks(mix, len(counts), self.n_jobs, min_block=CELLS_PER_THREAD)
             return table
 

@@ -1,8 +1,8 @@
-"""The training rows of a ranker that learns on: in bins, query by query, in an order that only their content decides.
+"""The training rows that a ranker keeps for partial_fit and unlearn: in bins, sorted by query and content.
 
-A new label changes what its query leads one to expect, and with it what the query's other rows count. So a ranker that
-is to add or remove rows exactly must know the rows of each query: a byte for each feature, a grade, and which query.
-Queries are known by a hash of their name: the same query is found again, and no name is kept.
+A new label changes the mean grade of its query, and with it what the query's other rows count. So a ranker that adds or
+removes rows exactly must keep the rows of each query: a byte per feature, the grade, and a hash of the query's id, so
+that the same query is found again although no id is kept.
 """
 
 from __future__ import annotations

@@ -349,11 +349,7 @@ class Chooser:
         if not self._told.keys() <= grades.keys():
             self._told, self._selection = {}, copy.deepcopy(self._begun)
         new = {row: grade for row, grade in grades.items() if row not in self._told}
-        if isinstance(self._selection, LabelledRows):
-            self._selection.add_all(new.items())
-        else:  # of a sampler of one's own
-            for row, grade in new.items():
-                self._selection.add(row, grade)
+        self._selection.add_all(new.items())
         self._told |= new
 
     @property
@@ -363,8 +359,8 @@ class Chooser:
 
 
 def can_look_up(counts: RuleCounts) -> bool:
-    """Tell whether rules are small enough, and their items few enough, to be looked up in a table."""
-    return counts.max_size <= 2 and int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
+    """Tell whether items are few enough for tables of pairs."""
+    return int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
 
 
 class GradeTables(RuleCounts):

@@ -1,6 +1,6 @@
-"""A linear ranker whose every query has its own intercepts: what queries differ in cannot mislead the coefficients.
+"""A linear ranker with intercepts for every query, so that differences between queries do not bias the coefficients.
 
-`WeightedSum` is what it shares with other linear rankers, `Coefficients` the table of coefficients that people read.
+`WeightedSum` is the base of all linear rankers, `Coefficients` the printed table of coefficients.
 """
 
 from __future__ import annotations
@@ -113,33 +113,33 @@ class WeightedSum(Ranker):
 class QueryIntercepts(WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
-    A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
-    the highest level first, and with the next lower one as long as it fails. Every query has its own intercept
-    for each level, so only documents of the same query are compared. The score of a new document is w.x.
-    A query and level where all pass or all fail carry no information and are left out, and so is a query with a
-    single document.
+    With grades 0 and 1: P(grade 1) = 1 / (1 + exp(intercept - w.x)). Every query has its own intercept, so only
+    documents of the same query are compared. The score of a new document is w.x. With more grades there is an intercept
+    per query and grade: first, is the grade the highest one? Of the other documents, is it the next one? And so on.
+    A query whose documents all have the same grade is ignored.
 
     Parameters
     ----------
-    l2: adds l2 / 2 times the squared coefficients, each per deviation of its feature within queries, to the loss: it
-        means the same whatever the units. `L2_GRID` lists values worth trying.
+    l2: ridge penalty: l2 / 2 times the sum of squared coefficients of standardised features (by their standard
+        deviation within queries) is added to the loss. `L2_GRID` lists values worth trying.
     normalize: normalise features by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     missing: what to do with NaN: "error", or "mean" to replace it by the mean of the training rows.
-    max_iter: maximum number of Newton steps; five or ten are enough unless the grades are separable.
+    max_iter: maximum number of Newton steps; about five are needed unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients do not depend on it.
-    document_spread: clicks only: variance, in log-odds, of a document's relevance that no feature explains. It is the
-        same at each impression, so that 1,000 impressions of one document count less than one each of 1,000 documents.
+    document_spread: clicks only: variance, in log-odds, of the relevance that no feature explains. Because impressions
+        of one document share it, 1,000 impressions of one document count less than one each of 1,000 documents.
         0: impressions are independent.
 
     Attributes
     ----------
-    coef_: weight of each feature in its own units. A feature that is constant within every query has 0; features that
-        are combinations of each other share their weight so that it is smallest (per deviation).
-    intercepts_: (queries, levels 1, 2, ...): inf where all fail, -inf where all pass, NaN where nobody is compared.
-        Row i belongs to query_ids_[i] and, when fit had raters, to rater_ids_[i].
-    standard_errors_: of coef_, NaN where the data do not determine a coefficient alone.
+    coef_: weight of each feature, per unit of the feature. It is 0 for a feature that is constant within every query;
+        for linearly dependent features it is the solution of smallest norm.
+    intercepts_: one row per query, one column per grade 1, 2, ...: inf if no document has that grade or more, -inf if
+        all have, NaN if no document is compared. Row i belongs to query_ids_[i] and, if fit had raters, to
+        rater_ids_[i].
+    standard_errors_: of coef_; NaN if the data do not determine a coefficient by itself.
     position_effects_: clicks only: the effect of each position, with standard errors; `positions()` is the same.
-    loss_, gradient_norm_, n_iter_: negative log-likelihood, how flat the penalised loss is at the end, Newton steps.
+    loss_, gradient_norm_, n_iter_: negative log-likelihood, norm of the gradient at the end, number of Newton steps.
 
     Examples
     --------
@@ -191,12 +191,12 @@ class QueryIntercepts(WeightedSum):
     ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given), or from clicks.
 
-        rater: who gave each grade; every pair of query and rater then has its own intercepts.
+        rater: the rater of each grade; every pair of query and rater then has its own intercepts.
         group: instead of qid, the number of rows of each query, one query after the other, as in LightGBM.
-        sample_weight: what each row counts in the likelihood, any numbers from 0.
-        position: where each row was shown, from 1, the top; y then is the number of clicks in
-            `impressions` (1 each when not given); position effects are estimated and left out of the scores.
-            A Dataset that carries clicks and no grades brings all three along.
+        sample_weight: weight of each row in the likelihood, at least 0.
+        position: the position at which each row was shown, from 1 (the top). y is then the number of clicks among
+            `impressions` (default: 1 each). Position effects are estimated and are not part of the scores. A Dataset
+            with clicks and without grades provides all three.
         propensities: examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
         """
         y, clicks = self._take_clicks(X, y, position, impressions, propensities)
@@ -224,7 +224,7 @@ class QueryIntercepts(WeightedSum):
         return effects
 
     def check_contrast(self, data: Labelled) -> None:
-        """Look at grades only: clicks say something of every query that has some."""
+        """Check grades; clicks need no contrast, because every query with clicks is informative."""
         if self._clicks is None:
             super().check_contrast(data)
 
@@ -248,7 +248,7 @@ class QueryIntercepts(WeightedSum):
             for name, value in (("impressions", impressions), ("propensities", propensities)):
                 if value is not None:
                     raise DataError(
-                        f"{name} belong to clicks: give position too, the place at which each row was shown"
+                        f"{name} belong to clicks: give position too, the position at which each row was shown"
                     )
             return y, None
         if y is None:
