@@ -140,7 +140,7 @@ def test_a_mixture_says_why_its_members_count(synthetic):
     note = ranker.explain(clean, 0).notes[-1]
     assert note.startswith(("confidence counts more than yule_q for its features: bm25_body", "yule_q counts more"))
     literal = rr.Competence(["confidence", "yule_q"], literal=True).fit(clean)
-    assert literal.explain(clean.X[0]).notes[-1].startswith("Who is competent for documents like this one")
+    assert literal.explain(clean.X[0]).notes[-1].startswith("Competence for documents like this one")
 
 
 def test_tied_documents_are_said_to_be_tied():

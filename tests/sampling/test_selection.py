@@ -71,7 +71,7 @@ def test_a_judge_who_skips_often_still_comes_to_an_end_and_can_go_back(params):
             skip.add(row)
         else:
             selection.add(row, SYNTHETIC.y[row])
-    again = ssar.begin(SYNTHETIC, start=(selection.order, selection.grades))
+    again = ssar.begin(SYNTHETIC, start=dict(zip(selection.order, selection.grades, strict=True)))
     assert again.next() == selection.next()
     assert again.next(skip) is None
     assert again.n_rules.tolist() == selection.n_rules.tolist()

@@ -147,7 +147,7 @@ def test_what_was_answered_before_an_interruption_stays():
         ssar.select(data, tired)
     assert ssar.order_.tolist() == whole[:3]
     assert ssar.stop_ == "interrupted"
-    again = ssar.select(data, data.y.__getitem__, start=(ssar.order_, ssar.grades_))
+    again = ssar.select(data, data.y.__getitem__, start=dict(zip(ssar.order_, ssar.grades_, strict=True)))
     assert again.tolist() == whole
 
 
@@ -184,12 +184,7 @@ X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
         ({"X": np.empty((0, 2))}, r"^expected documents to choose from: there are none$"),
         ({"budget": -1}, r"^budget must be a whole number from 0, or None for no limit: got -1$"),
         ({"start": {3: 1}}, r"^a row must be a whole number from 0 to 2: got 3$"),
-        ({"start": ([1, 1], [0, 0])}, r"^row 1 is labelled already, with grade 0$"),
-        (
-            {"start": ([0, 1], [0])},
-            r"^start must be {row: grade}, or the rows and as many grades, \(rows, grades\): got",
-        ),
-        ({"start": 7}, r"^start must be {row: grade}.*: got 7$"),
+        ({"start": 7}, r"^start must be a dict, {row: grade}: got 7$"),
         ({"qid": ["a"], "per_query": True}, r"^qid must have one entry per row: expected 3, got 1$"),
         ({"X": [[0.0, np.inf], [1.0, 2.0]]}, r"^X contains infinity, the feature 'f2' at row 0"),
         (

@@ -52,7 +52,9 @@ def test_queries_come_in_an_order_that_depends_on_the_seed_and_not_on_the_file(d
 def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
     whole = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=30)
     begun = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=12)
-    rest = rr.StratifiedSampler(baseline=0).select(data, lambda row: row % 3, budget=18, start=(begun, begun % 3))
+    rest = rr.StratifiedSampler(baseline=0).select(
+        data, lambda row: row % 3, budget=18, start={row: row % 3 for row in begun}
+    )
     assert rest.tolist() == whole.tolist()
     selection = rr.StratifiedSampler(baseline=0).begin(data)
     assert selection.next(skip=whole[:3].tolist()) == whole[3]

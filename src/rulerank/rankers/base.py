@@ -51,7 +51,7 @@ class Ranker(HasParameters, Estimator, ABC):
     Columns of a Dataset and of a data frame are matched by name: any order, more columns are ignored, a missing one is
     an error. Arrays are matched by position, and so are frames if the ranker was fitted to an array.
 
-    `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` import the code of other folders when they are
+    `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` import code of other folders when they are
     called. It uses these names of a fitted ranker: `feature_names_`, `check_rows` (rows as the ranker scores them),
     `needs_the_query` (does a score depend on the other documents?), `as_tables` (the model as a sum of tables and
     weighted values, or None) and `contributions` (what each term adds to a score).

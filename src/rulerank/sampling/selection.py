@@ -43,9 +43,9 @@ class Sampler(HasParameters, Estimator):
     ) -> Array:
         """Ask for one grade after the other and return the labelled rows in order, those of start first.
 
-        ask(row) returns the grade of a row of X. budget is the most grades to ask for. start holds labels that are
-        there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
-        followed without the break. When ask raises an error, order_ and grades_ keep what it answered.
+        ask(row) returns the grade of a row of X. budget: maximum number of grades to ask for. start: labels that exist
+        already, {row: grade} in the order in which they were given; the selection continues as if it had not been
+        interrupted. If ask raises an error, order_ and grades_ keep the answers so far.
         """
         if budget is not None and not is_whole(budget, 0):
             raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
@@ -109,18 +109,10 @@ def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> 
 
 
 def labels_of(start: Any) -> list[tuple[Any, Any]]:
-    """Return labels given as {row: grade} or (rows, grades) as pairs in order."""
-    if start is None:
-        return []
-    if isinstance(start, Mapping):
-        return list(start.items())
-    try:
-        rows, grades = (np.asarray(part).tolist() for part in start)
-        return list(zip(rows, grades, strict=True))
-    except (TypeError, ValueError):
-        raise DataError(
-            f"start must be {{row: grade}}, or the rows and as many grades, (rows, grades): got {str(start)[:60]}"
-        ) from None
+    """Return labels given as {row: grade} as pairs, in order."""
+    if start is not None and not isinstance(start, Mapping):
+        raise DataError(f"start must be a dict, {{row: grade}}: got {str(start)[:60]}")
+    return [*(start or {}).items()]
 
 
 class GroupRun:
