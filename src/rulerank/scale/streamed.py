@@ -10,13 +10,12 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
 
 from rulerank._util.loops import one_blas_thread, tracked
-from rulerank.dataset import Array, has_contrast, no_contrast
+from rulerank.dataset import Array, has_contrast, no_contrast, query_keys
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ReadError
@@ -293,7 +292,9 @@ def survey_part(shape: Shape, part: Part) -> Survey:
     grades, queries = keys.grades[used], keys.queries[used]
     n_left_out, highest = keys.grades.size - grades.size, int(keys.grades.max())
     contrast = has_contrast(grades, queries)
-    return Survey((grades.size,), np.unique(queries).size, n_left_out, highest, contrast, hashed(keys.query_ids))
+    return Survey(
+        (grades.size,), np.unique(queries).size, n_left_out, highest, contrast, query_keys(keys.query_ids)[:, 0]
+    )
 
 
 def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
@@ -326,12 +327,6 @@ def check_part(shape: Shape, part: Part) -> None:
     for name in shape.feature_names:
         if not shape.own_kinds and name in schema:
             part.check_type(shape, name, schema[name])
-
-
-def hashed(query_ids: Array) -> Array:
-    """Return a number for each query id, the same on every machine."""
-    found = [int.from_bytes(blake2b(str(one).encode(), digest_size=8).digest(), "little") for one in query_ids]
-    return np.array(found, dtype=np.uint64)
 
 
 def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner: Runner) -> None:

@@ -1,8 +1,8 @@
-"""How likely clicks are, given coefficients and position effects, when every query has its own intercept at its best.
+"""The likelihood of clicks, given coefficients and position effects, with the best intercept of every query.
 
-P(click) = exp(-b) sigmoid(score - t): somebody looks at the position, and then likes the document. The numbers to be
-found lie in one vector: a coefficient for each feature, on the scale of its deviation within queries, and the mean of
-the queries' intercepts, negative. The effects of positions, b, are known (`positions.py`).
+P(click) = exp(-b) sigmoid(score - t): the user examines the position (effect b), and then finds the document relevant
+(t is the query's intercept). The parameters are one vector: a coefficient for each standardised feature, and minus the
+mean of the queries' intercepts. The position effects b are known (`positions.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rulerank._util.loops import compiled, one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.linear.likelihood import Spread
-from rulerank.rankers.linear.newton import Point, minimise_above
+from rulerank.rankers.linear.newton import Minimum, Point, minimise_above
 
 ROWS_AT_ONCE = 2**15
 MAX_STEPS = 100
@@ -181,42 +181,18 @@ class ClickLikelihood:
         return list(itertools.pairwise(starts))
 
 
-class ClickFit(NamedTuple):
-    """What was found."""
-
-    coef: Array  # in the features' own units
-    errors: Array  # NaN where the clicks do not determine a coefficient alone
-    scale: Array  # (n_features,) deviation within queries
-    intercepts: Array  # (n_groups,)
-    loss: float  # negative log-likelihood, with what holds the intercepts
-    gradient_norm: float
-    n_iter: int
-    converged: bool
-
-
 def fit_clicks(
     X: Array, rows: ClickRows, groups: Array, effects: Array, l2: float | Array, max_iter: int = 100
-) -> ClickFit:
+) -> tuple[ClickLikelihood, Minimum]:
     """Find coefficients and an intercept for each group, numbered from 0, given the effects of `rows.positions`.
 
-    l2: one penalty, or one of each feature.
+    l2: one penalty, or one per feature.
     """
     with one_blas_thread():
         clicks = ClickLikelihood(X, rows, groups, effects, l2)
         found = minimise_above(clicks, clicks.start, np.full(clicks.start.size, -np.inf), max_iter)
-        clicks(found.x)  # the intercepts are those of the end
-    coef = found.x[:-1]
-    errors = np.sqrt(np.diagonal(found.covariance)[:-1].clip(0)) * clicks.factors
-    return ClickFit(
-        coef * clicks.factors,
-        np.where(found.flat[:-1] | (clicks.scale == 0), np.nan, errors),
-        clicks.scale,
-        clicks.query_intercepts(found.x),
-        found.value - 0.5 * float(coef @ (l2 * coef)),
-        found.gradient_norm,
-        found.n_iter,
-        found.converged,
-    )
+        clicks(found.x)  # moves the intercepts to those of the minimum
+    return clicks, found
 
 
 def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Array) -> tuple[Array, Array]:
@@ -227,7 +203,8 @@ def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Ar
     numbers = np.unique(queries, return_inverse=True)[1].reshape(-1)
     kept = np.ones(rankings.shape[1], dtype=bool)
     while kept.any():
-        coef = fit_clicks(rankings[:, kept], rows, numbers, effects, LITTLE).coef
+        clicks, found = fit_clicks(rankings[:, kept], rows, numbers, effects, LITTLE)
+        coef = found.x[:-1] * clicks.factors
         if (coef >= 0).all():
             return click_losses(rankings[:, kept] @ coef, rows, queries, effects)
         kept[kept] = coef >= 0

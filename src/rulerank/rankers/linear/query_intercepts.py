@@ -22,10 +22,10 @@ from rulerank.errors import DataError
 from rulerank.normalize import ColumnSums, check_present, fill_missing
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
-from rulerank.rankers.clicks.likelihood import fit_clicks
+from rulerank.rankers.clicks.likelihood import ClickLikelihood, fit_clicks
 from rulerank.rankers.clicks.positions import PositionEffects, find_positions
 from rulerank.rankers.linear.likelihood import BlockedLikelihood, QueryLikelihood, blocks_of, summed
-from rulerank.rankers.linear.newton import minimise
+from rulerank.rankers.linear.newton import Minimum, minimise
 from rulerank.rankers.rows import Labelled, check_weights, dense_scores
 from rulerank.render.text import plain_table
 from rulerank.rules.additive import AdditiveTables, Contributions
@@ -291,14 +291,11 @@ class QueryIntercepts(WeightedSum):
         l2 = np.full(data.X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
-        X = self._present(data.X)
-        found = fit_clicks(
-            X, weighed(rows, documents, self.document_spread), data.queries, effects.effects, l2, self.max_iter
-        )
+        X, seen = self._present(data.X), weighed(rows, documents, self.document_spread)
+        likelihood, found = fit_clicks(X, seen, data.queries, effects.effects, l2, self.max_iter)
+        self._take_minimum(found, likelihood, l2)
         self.position_effects_ = effects
-        self.intercepts_, self.query_ids_ = found.intercepts[:, None], data.query_ids
-        self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
-        self.loss_, self.gradient_norm_, self.n_iter_ = found.loss, found.gradient_norm, found.n_iter
+        self.intercepts_, self.query_ids_ = likelihood.query_intercepts(found.x)[:, None], data.query_ids
         n_clicks, n_shown = (np.bincount(data.queries, values) for values in (rows.clicks, rows.shown))
         self.n_comparisons_ = round(n_shown.sum())
         self.n_informative_ = int(((n_clicks > 0) & (n_clicks < n_shown)).sum())
@@ -315,14 +312,9 @@ class QueryIntercepts(WeightedSum):
         """Learn the coefficients of the largest likelihood."""
         with one_blas_thread():
             found = minimise(likelihood, likelihood.scale.size, self.max_iter)
-        errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * likelihood.factors
-        self.scale_ = likelihood.scale
-        self.coef_ = found.x * likelihood.factors
-        self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
+        self._take_minimum(found, likelihood, self.l2)
         self.intercepts_ = likelihood.intercepts()
         self.query_ids_, self.rater_ids_, self.position_effects_ = query_ids, None, None
-        self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
-        self.gradient_norm_, self.n_iter_ = found.gradient_norm, found.n_iter
         self.n_comparisons_, self.n_informative_ = int(likelihood.n_comparisons), likelihood.n_informative
         if not self.n_comparisons_:
             _warn("no query has documents of different grades: there is nothing to learn from, and all scores are 0")
@@ -334,6 +326,16 @@ class QueryIntercepts(WeightedSum):
             )
         elif not found.converged:
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
+
+    def _take_minimum(self, found: Minimum, likelihood: BlockedLikelihood | ClickLikelihood, l2: Any) -> None:
+        """Keep the coefficients, in the units of the features, with their standard errors."""
+        n = likelihood.factors.size
+        x, self.scale_ = found.x[:n], likelihood.scale
+        self.coef_ = x * likelihood.factors
+        errors = np.sqrt(np.diagonal(found.covariance)[:n].clip(0)) * likelihood.factors
+        self.standard_errors_ = np.where(found.flat[:n] | (self.scale_ == 0), math.nan, errors)
+        self.loss_ = found.value - 0.5 * float(x @ (l2 * x))
+        self.gradient_norm_, self.n_iter_ = found.gradient_norm, found.n_iter
 
     def _learned_state(self) -> dict[str, Any]:
         ids = {"query_ids": self.query_ids_, "rater_ids": self.rater_ids_}
