@@ -266,6 +266,16 @@ def make_folds(data: Dataset, n_folds: int = 5, seed: int = 0) -> list[Fold]:
     return folds
 
 
+def labelled_grades(y: Any, n_rows: int) -> Array:
+    """Return one grade for each row, int16, none of which is missing."""
+    grades = check_grades(y, n_rows)
+    n_missing = int((grades == UNLABELLED).sum())
+    if n_missing:
+        advice = "leave them out, for example with data.labelled()"
+        raise DataError(f"{n_missing} of {n_rows} rows are not labelled (grade -1); {advice}")
+    return grades
+
+
 def check_grades(y: ArrayLike, n_rows: int) -> Array:
     """Return grades as int16 after looking at every value.
 

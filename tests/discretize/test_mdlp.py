@@ -141,5 +141,5 @@ def test_without_grades_the_error_says_what_to_do():
 
 
 def test_rows_that_are_not_labelled_are_refused_with_advice():
-    with pytest.raises(DataError, match=r"row 1 is not labelled \(grade -1\); leave such rows out \(Dataset.labelled"):
+    with pytest.raises(DataError, match=r"^1 of \d+ rows are not labelled \(grade -1\); leave them out"):
         MDLP().fit([[1.0], [2.0]], [0, -1])

@@ -5,7 +5,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.additive import folded
 
 synthetic = rr.datasets.make_ranking(n_queries=30, n_features=6, seed=1)
 
@@ -29,7 +28,6 @@ def test_the_additive_form_scores_as_predict_does_on_rows_that_training_never_sa
     for rows in (X, X.astype(np.float32), synthetic.X):
         expected = ranker.predict(rows)
         assert np.abs(ranker.additive().score(rows) - expected).max() < 1e-12
-        assert np.abs(folded(ranker.additive()).score(rows) - expected).max() < 1e-12
 
 
 def test_bins_as_features_have_an_additive_form_too():

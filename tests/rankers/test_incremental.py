@@ -115,6 +115,21 @@ def test_a_failed_addition_changes_nothing(monkeypatch):
     assert file_of(ranker) == before
 
 
+def test_only_rows_that_were_learned_from_can_be_removed():
+    synthetic = a_synthetic(4)
+    ranker = rr.GlobalRules(max_size=1).fit(synthetic)
+    before = file_of(ranker)
+    for grade, query, message in [
+        (9, synthetic.qid[0], r"^1 of the 1 rows to remove are not among the rows of their queries"),
+        (0, "never", r"^1 of the 1 rows to remove belong to queries that the ranker has no rows of"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            ranker.unlearn(synthetic.X[:1], [grade], qid=[query])
+    with pytest.raises(DataError, match=r"^these are all the rows that the ranker has learned from"):
+        ranker.unlearn(synthetic)
+    assert file_of(ranker) == before
+
+
 def test_a_model_without_its_rows_says_what_to_do():
     synthetic = a_synthetic(4)
     ranker = rr.GlobalRules(keep_rows=0).fit(synthetic)

@@ -14,7 +14,7 @@ from rulerank._util.estimator import FLOATS, Estimator, check_is_fitted, in_aske
 from rulerank._util.loops import between, compiled, in_blocks
 from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
 from rulerank._util.words import DIGITS, in_words, shorten
-from rulerank.dataset import UNLABELLED, Array, check_grades
+from rulerank.dataset import Array, labelled_grades
 from rulerank.errors import DataError, ModelFileError
 
 MAX_BINS = 254  # for values that are there; with the bin of missing values every bin number fits a byte
@@ -40,12 +40,19 @@ class Discretizer(HasParameters, Estimator, ABC):
     }
 
     sklearn_bases = ("OneToOneFeatureMixin", "TransformerMixin", "BaseEstimator")
-    kind: ClassVar[str]  # the name users and model files know it by
+    kind: ClassVar[str]  # its name in parameters and model files
+    kinds: ClassVar[Mapping[int, tuple[str, ...]]] = {}  # features that are categories: those of `WithCategories`
+    bins: ClassVar[Mapping[int, Array]] = {}
     needs_grades: ClassVar[bool] = False
 
     def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
         self.n_bins = n_bins
         self.n_jobs = n_jobs
+
+    @property
+    def inner(self) -> Discretizer:
+        """The discretiser of features that are not categories."""
+        return self
 
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
         """Return the ascending cuts of each feature. grades is empty unless needs_grades."""
@@ -196,20 +203,12 @@ class Discretizer(HasParameters, Estimator, ABC):
         return values
 
     def _check_grades(self, y: ArrayLike | None, n_rows: int) -> Array:
-        name = type(self).__name__
         if y is None:
             raise DataError(
-                f"{name} requires y to be passed, but the target y is None: give the grades, fit(X, y), "
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give the grades, fit(X, y), "
                 "or use EqualFrequency(), which needs none"
             )
-        grades = check_grades(y, n_rows)
-        unlabelled = np.flatnonzero(grades == UNLABELLED)
-        if unlabelled.size:
-            raise DataError(
-                f"{name} learns from grades, but row {unlabelled[0]} is not labelled (grade -1); "
-                "leave such rows out (Dataset.labelled() does), or use EqualFrequency(), which needs no grades"
-            )
-        return grades.astype(np.uint8)
+        return labelled_grades(y, n_rows).astype(np.uint8)
 
     def _name_of(self, feature: int) -> str:
         names = getattr(self, "feature_names_in_", None)

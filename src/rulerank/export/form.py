@@ -13,7 +13,7 @@ from rulerank._util.estimator import check_is_fitted
 from rulerank.dataset import Array
 from rulerank.errors import DataError, TooLargeError
 from rulerank.export.trees import Leaf, Tree, tree_of, with_missing_code
-from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables, folded
+from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def form_of(ranker: Any) -> Form:
     except (DataError, TooLargeError) as error:
         raise refusal(kind, str(error).partition("; ")[0]) from None  # without what else to do
     filled = bool(getattr(ranker, "n_missing_", 0))
-    return Form(kind, tables if tables.weights is not None else folded(tables), filled, dict(ranker.categories_))
+    return Form(kind, tables, filled, dict(ranker.categories_))
 
 
 def refusal(kind: str, why: str) -> DataError:

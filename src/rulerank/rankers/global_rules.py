@@ -11,7 +11,6 @@ import numpy as np
 from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import Parameter, Word
 from rulerank.dataset import Array
-from rulerank.discretize import WithCategories
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.rule_ranker import IncrementalRules, RuleRanker
 from rulerank.rules.additive import MAX_SIZE, AdditiveTables, Table
@@ -156,15 +155,13 @@ def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
     """
     if discretizer is None:  # values are bin numbers, and others than training had vote for nothing
         return [RuleAxis(np.arange(1.0, n + 1), _known(np.arange(n + 2), n)) for n in n_bins.tolist()]
-    inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
     axes = [
         RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n))
-        for cuts, n in zip(inner.cuts_, n_bins.tolist(), strict=True)
+        for cuts, n in zip(discretizer.inner.cuts_, n_bins.tolist(), strict=True)
     ]
-    if isinstance(discretizer, WithCategories):
-        for f, bins in discretizer.bins.items():
-            kinds = discretizer.kinds[f]
-            axes[f] = RuleAxis(np.arange(len(kinds)) + 0.5, _known(np.append(bins, bins[-1] + 1), n_bins[f]), kinds)
+    for f, bins in discretizer.bins.items():
+        kinds = discretizer.kinds[f]
+        axes[f] = RuleAxis(np.arange(len(kinds)) + 0.5, _known(np.append(bins, bins[-1] + 1), n_bins[f]), kinds)
     return axes
 
 

@@ -18,7 +18,7 @@ from rulerank._util.estimator import validate
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
 from rulerank._util.words import counted, listed, old_names
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, labelled_grades, query_index, query_keys
 from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.io.formats import columns_of, places_of
@@ -268,16 +268,6 @@ def unknown_argument(place: str, name: str, known: Iterable[str]) -> TypeError:
     near = get_close_matches(name, known, 1)
     hint = hint or (f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{place} has no argument {name!r}; {hint}")
-
-
-def labelled_grades(y: Any, n_rows: int) -> Array:
-    """Return one grade for each row, int16, none of which is missing."""
-    grades = check_grades(y, n_rows)
-    n_missing = int((grades == UNLABELLED).sum())
-    if n_missing:
-        advice = "leave them out, for example with data.labelled()"
-        raise DataError(f"{n_missing} of {n_rows} rows are not labelled (grade -1); {advice}")
-    return grades
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array:

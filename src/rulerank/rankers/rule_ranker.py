@@ -18,7 +18,7 @@ import numpy as np
 from rulerank._util.estimator import check_is_fitted
 from rulerank._util.parameters import Number, Parameter, Whole, is_whole, unmasked
 from rulerank._util.words import counted, in_words, on_scale, written_cuts
-from rulerank.dataset import Array
+from rulerank.dataset import Array, labelled_grades
 from rulerank.discretize import (
     DISCRETIZER,
     WithCategories,
@@ -29,7 +29,7 @@ from rulerank.discretize import (
 )
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.rows import NO_QID, columns_with, labelled_grades, query_numbers
+from rulerank.rankers.rows import NO_QID, columns_with, query_numbers
 from rulerank.rules.additive import Contributions, features_of
 from rulerank.rules.engine import Engine, Rule, describe_items
 from rulerank.rules.kept_rows import KeptRows
@@ -196,8 +196,7 @@ class RuleRanker(Ranker):
         saved = state["discretizer"]
         self.discretizer_ = None if saved is None else discretizer_from_state(saved)
         if not state["discretizer_by_name"]:
-            found = self.discretizer_
-            self.discretizer = make_discretizer(found.inner if isinstance(found, WithCategories) else found)
+            self.discretizer = make_discretizer(self.discretizer_ and self.discretizer_.inner)
             self.record_params()
         self.n_bins_ = state["n_bins"]
 

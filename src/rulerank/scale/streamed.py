@@ -16,7 +16,7 @@ import numpy as np
 
 from rulerank._util.loops import one_blas_thread, tracked
 from rulerank.dataset import Array, has_contrast, no_contrast, query_keys
-from rulerank.discretize import Discretizer, WithCategories
+from rulerank.discretize import Discretizer
 from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ReadError
 from rulerank.io.tables import BASE_COLUMNS, LOG_COLUMNS
@@ -125,13 +125,11 @@ class StreamedParts:
 
     def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
-        inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
-        kinds = discretizer.kinds if isinstance(discretizer, WithCategories) else {}
-        n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in kinds.items()}
-        found = self._by_column(partial(_find_cuts, inner, n_kinds))
-        inner.with_cuts([cuts for cuts, _ in found])
-        if isinstance(discretizer, WithCategories):
-            discretizer.bins = {feature: found[feature][1] for feature in kinds}
+        n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in discretizer.kinds.items()}
+        found = self._by_column(partial(_find_cuts, discretizer.inner, n_kinds))
+        discretizer.inner.with_cuts([cuts for cuts, _ in found])
+        if discretizer.kinds:
+            discretizer.bins = {feature: found[feature][1] for feature in discretizer.kinds}
 
     def columns(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
         """Look at columns, as many at a time as the memory allows; here, as what is found grows with the rows."""
