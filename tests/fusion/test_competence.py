@@ -86,11 +86,11 @@ def filled(synthetic):
 
 
 def test_members_come_from_anywhere_and_are_left_as_they_were(filled):
-    members = [
-        ("ours", rr.GlobalRules(normalize="rank")),
-        ("scikit-learn", LinearRegression()),
-        ("LightGBM", LGBMRanker(n_estimators=5, min_child_samples=5, verbose=-1, n_jobs=1)),
-    ]
+    members = {
+        "ours": rr.GlobalRules(normalize="rank"),
+        "scikit-learn": LinearRegression(),
+        "LightGBM": LGBMRanker(n_estimators=5, min_child_samples=5, verbose=-1, n_jobs=1),
+    }
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         ranker = rr.Competence(members).fit(filled)
@@ -99,7 +99,7 @@ def test_members_come_from_anywhere_and_are_left_as_they_were(filled):
     assert ranker.names_ == ("ours", "scikit-learn", "LightGBM")
     alone = rr.GlobalRules(normalize="rank").fit(filled).predict(filled)
     assert np.array_equal(scores[:, 0], alone)
-    assert not any(hasattr(ranker, "n_features_in_") for _, ranker in members[:2])
+    assert not any(hasattr(ranker, "n_features_in_") for ranker in [*members.values()][:2])
     assert ranker.competence_.shape == (len(filled), 3)
 
 
