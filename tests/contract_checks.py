@@ -230,7 +230,7 @@ def check_mistakes_are_named(make):
     for changes, message in [
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(np.arange(len(y)) == 3, -1, y)}, "1 of 360 rows are not labelled"),
-        ({"y": y + 0.5}, "grades must be whole numbers from 0, or -1 for not labelled: got"),
+        ({"y": y + 0.5}, "grades must be integers of at least 0, or -1 for not labelled: got"),
         ({"y": np.ma.masked_equal(y, 2)}, "y must not be a masked array: leave the masked rows out, or fill them"),
         ({"qid": np.ma.array(qid, mask=y == 2)}, "qid must not be a masked array"),
         ({"qid": qid[:-1]}, "qid must have one entry per row: expected 360, got 359"),

@@ -114,7 +114,7 @@ def test_constant_features_score_all_documents_alike():
     ("changes", "message"),
     [
         ({"measure": "MAPP"}, r"^unknown measure 'MAPP'"),
-        ({"n_rounds": 0}, r"^n_rounds must be a whole number from 1: got 0"),
+        ({"n_rounds": 0}, r"^n_rounds must be an integer of at least 1: got 0"),
         ({"missing": "zero"}, r"^unknown missing 'zero'; choose from error, mean"),
     ],
 )

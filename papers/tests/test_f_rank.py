@@ -102,5 +102,5 @@ def test_missing_values_go_to_the_side_that_serves():
 
 
 def test_parameters_are_looked_at():
-    with pytest.raises(DataError, match=r"^n_rounds must be a whole number from 1: got None"):
+    with pytest.raises(DataError, match=r"^n_rounds must be an integer of at least 1: got None"):
         FRank(n_rounds=None).fit([[1.0], [2.0]], [0, 1], qid=[1, 1])

@@ -58,10 +58,10 @@ def test_constant_features_give_everyone_the_same_score():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_trees": 0}, "^n_trees must be a whole number from 1: got 0$"),
-        ({"n_leaves": 1}, "^n_leaves must be a whole number between 2 and .*: got 1$"),
-        ({"min_docs": 1.5}, "^min_docs must be a whole number from 1: got 1.5$"),
-        ({"patience": 0}, "^patience must be a whole number from 1: got 0$"),
+        ({"n_trees": 0}, "^n_trees must be an integer of at least 1: got 0$"),
+        ({"n_leaves": 1}, "^n_leaves must be an integer between 2 and .*: got 1$"),
+        ({"min_docs": 1.5}, "^min_docs must be an integer of at least 1: got 1.5$"),
+        ({"patience": 0}, "^patience must be an integer of at least 1: got 0$"),
         ({"learning_rate": 0}, "^learning_rate must be the share of each tree that counts, a number from 1e-06 to 1: "),
     ],
 )

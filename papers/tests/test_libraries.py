@@ -130,7 +130,7 @@ def test_bags_leave_out_each_query_once_and_their_scores_are_averaged():
 
 
 def test_bags_say_what_they_cannot_be():
-    with pytest.raises(DataError, match=r"^n_bags must be a whole number between 2 and 100: got 1$"):
+    with pytest.raises(DataError, match=r"^n_bags must be an integer between 2 and 100: got 1$"):
         Bagged(rr.GlobalRules(), n_bags=1).fit(FOLD.train)
 
 

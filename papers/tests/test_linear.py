@@ -90,7 +90,7 @@ def test_a_search_that_is_cut_off_says_how_far_it_came(make):
         ({"C": 0}, r"^C must be what the loss counts against small weights, a number from 1e-12 to 1e\+12: got '0'$"),
         ({"C": "big"}, "^C must be .*: got 'big'$"),
         ({"eps": 0}, "^eps must be a share of the objective, a number from 1e-08 to 1: got '0'$"),
-        ({"max_iter": 0}, "^max_iter must be a whole number from 1: got 0$"),
+        ({"max_iter": 0}, "^max_iter must be an integer of at least 1: got 0$"),
     ],
 )
 def test_wrong_parameters_are_refused(make, params, message):

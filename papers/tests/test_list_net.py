@@ -124,7 +124,7 @@ def test_without_two_grades_in_a_query_all_scores_are_0_and_that_is_said():
     [
         ({"learning_rate": 0}, r"^learning_rate must be the length of a step, a number from 1e-09 to 1e\+09: got '0'"),
         ({"learning_rate": "fast"}, r"^learning_rate must be the length of a step, .*: got 'fast'"),
-        ({"n_epochs": 0}, r"^n_epochs must be a whole number from 1: got 0"),
+        ({"n_epochs": 0}, r"^n_epochs must be an integer of at least 1: got 0"),
     ],
 )
 def test_parameters_are_looked_at(changes, message):

@@ -182,9 +182,9 @@ def test_fewer_thresholds_are_tried_when_asked_for():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_rounds": 0}, r"^n_rounds must be a whole number from 1: got 0"),
-        ({"n_rounds": 2.5}, r"^n_rounds must be a whole number from 1: got 2.5"),
-        ({"n_thresholds": 70_000}, r"^n_thresholds must be a whole number between 1 and 65,000: got 70000"),
+        ({"n_rounds": 0}, r"^n_rounds must be an integer of at least 1: got 0"),
+        ({"n_rounds": 2.5}, r"^n_rounds must be an integer of at least 1: got 2.5"),
+        ({"n_thresholds": 70_000}, r"^n_thresholds must be an integer between 1 and 65,000: got 70000"),
     ],
 )
 def test_parameters_are_looked_at(changes, message):

@@ -44,9 +44,9 @@ class Impressions(RowColumns):
     clicks: Array  # int64 (n_rows,) from 0 to the count
 
     def __post_init__(self) -> None:
-        position = _whole("position", self.position, "a whole number from 1, the top of the list", 1, LOWEST)
-        count = _whole("impressions", self.count, "a whole number from 1", 1, MOST)
-        clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
+        position = _whole("position", self.position, "an integer from 1 (the top of the list)", 1, LOWEST)
+        count = _whole("impressions", self.count, "an integer of at least 1", 1, MOST)
+        clicks = _whole("clicks", self.clicks, "an integer of at least 0", 0, MOST)
         check_total(float(count.sum(dtype=np.float64)))
         self.set_columns(position=position.astype(np.int32), count=count, clicks=clicks)
         above = np.flatnonzero(clicks > count)
@@ -283,7 +283,7 @@ def check_grades(y: ArrayLike, n_rows: int) -> Array:
     [0, 2, -1]
     """
     values = check_column("y", y, n_rows)
-    return _whole("grades", values, "whole numbers from 0, or -1 for not labelled", UNLABELLED, MAX_GRADE).astype(
+    return _whole("grades", values, "integers of at least 0, or -1 for not labelled", UNLABELLED, MAX_GRADE).astype(
         np.int16
     )
 
@@ -445,7 +445,7 @@ def _check_codes(feature: str, codes: Array, n_kinds: int) -> None:
     bad = known[(known != np.floor(known)) | (known < 0) | (known >= n_kinds)]
     if bad.size:
         raise DataError(
-            f"{feature!r} has {n_kinds} categories, so its values must be whole numbers from 0 to {n_kinds - 1}, "
+            f"{feature!r} has {n_kinds} categories, so its values must be integers from 0 to {n_kinds - 1}, "
             f"or NaN: got {bad[0]:g}"
         )
 

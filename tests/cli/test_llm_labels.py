@@ -126,4 +126,4 @@ def test_a_sample_for_a_comparison_refuses_other_formats_and_samplers(run, judge
     asked = "sample", "pool.csv", "--for-comparison", "new.txt", "--baseline", judged[1]
     assert "which only csv can hold: got -o a.qrels" in run(*asked, "-o", "a.qrels").err
     assert "--for-comparison samples in its own way" in run(*asked, "--sampler", "ssar").err
-    assert "n must be a whole number from 1: got 0" in run(*asked, "-n", "0").err
+    assert "n must be an integer of at least 1: got 0" in run(*asked, "-n", "0").err

@@ -32,12 +32,12 @@ def counts(rows):
 @pytest.mark.parametrize(
     ("shown", "message"),
     [
-        (([0], [1], [0]), "position must be a whole number from 1, the top of the list: got 0 at row 0"),
-        (([1.5], [1], [0]), "position must be a whole number from 1, the top of the list: got 1.5 at row 0"),
-        ((["top"], [1], [0]), r"position must be a whole number from 1, the top of the list: got \['top'\]"),
-        (([1], [0], [0]), "impressions must be a whole number from 1: got 0 at row 0"),
-        (([1], [1], [-1]), "clicks must be a whole number from 0: got -1 at row 0"),
-        (([1], [1], [float("nan")]), "clicks must be a whole number from 0: got nan at row 0"),
+        (([0], [1], [0]), r"position must be an integer from 1 \(the top of the list\): got 0 at row 0"),
+        (([1.5], [1], [0]), r"position must be an integer from 1 \(the top of the list\): got 1.5 at row 0"),
+        ((["top"], [1], [0]), r"position must be an integer from 1 \(the top of the list\): got \['top'\]"),
+        (([1], [0], [0]), "impressions must be an integer of at least 1: got 0 at row 0"),
+        (([1], [1], [-1]), "clicks must be an integer of at least 0: got -1 at row 0"),
+        (([1], [1], [float("nan")]), "clicks must be an integer of at least 0: got nan at row 0"),
         (([1, 1], [5, 2], [1, 3]), "clicks must not be above impressions: got 3 clicks of 2 impressions at row 1"),
         (([2**31], [5], [1]), "position must be at most 2147483647: got 2147483648"),
         (([1, 2], [5, 5], [1]), "clicks must have one entry per row: expected 2, got 1"),
@@ -115,7 +115,7 @@ def test_features_named_as_in_a_log_stay_features():
     [
         ("qid,f,position:log\nq,1,1\n", "impressions:log, clicks:log go together: there is only position:log"),
         (f"{LOG}q,1,1,5,many\n", ":2: expected a whole number in column 'clicks:log', got 'many'"),
-        (f"{LOG}q,1,0,5,1\n", "position must be a whole number from 1"),
+        (f"{LOG}q,1,0,5,1\n", "position must be an integer of at least 1"),
     ],
 )
 def test_a_table_with_half_a_log_is_refused(content, message):

@@ -71,9 +71,7 @@ def test_whole_numbers_of_every_type_are_ids_positions_and_clicks():
 
 ROWS = "query,doc,position,clicked\n"
 ADDED = "query,doc,position,impressions,clicks\n"
-NO_COUNT = (
-    "where clicked is neither 0 nor 1, or impressions or clicks are not whole numbers from 0 to 1,000,000,000,000"
-)
+NO_COUNT = "where clicked is neither 0 nor 1, or impressions or clicks are not integers from 0 to 1,000,000,000,000"
 
 
 @pytest.mark.parametrize(
@@ -141,5 +139,5 @@ def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
         assert csv(text, skip_bad=True).table.rows() == [("q", "a", 1, 1, 1)]
     assert str(caught[0].message) == (
         "<stream>: 3 of 4 rows cannot be right: 1 without a query, 1 whose position is above the top, 1 where clicked "
-        "is neither 0 nor 1, or impressions or clicks are not whole numbers from 0 to 1,000,000,000,000; left out"
+        "is neither 0 nor 1, or impressions or clicks are not integers from 0 to 1,000,000,000,000; left out"
     )

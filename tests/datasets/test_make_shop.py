@@ -116,10 +116,10 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
 
 
 WRONG_SIZES = [
-    ({"n_products": 99}, "n_products must be a whole number from 100: got 99"),
-    ({"n_queries": 0}, "n_queries must be a whole number from 1: got 0"),
-    ({"n_queries": 2.5}, "n_queries must be a whole number from 1: got 2.5"),
-    ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+    ({"n_products": 99}, "n_products must be an integer of at least 100: got 99"),
+    ({"n_queries": 0}, "n_queries must be an integer of at least 1: got 0"),
+    ({"n_queries": 2.5}, "n_queries must be an integer of at least 1: got 2.5"),
+    ({"seed": -1}, "seed must be an integer of at least 0: got -1"),
     ({"n_products": 10**6, "n_queries": 10**4}, "n_products times n_queries must be at most 1,000,000,000: got "),
 ]
 

@@ -150,8 +150,8 @@ def test_names_are_escaped_in_latex():
         ({"scores": {"a": [1, 2]}}, "expected at least two rankings to compare: got 1"),
         ({"scores": [[1, 2], [2, 1]]}, "expected the grades, then the rankings as a dict .*: got list"),
         ({}, "expected at least two queries to test a difference: got 1"),
-        ({"n_rounds": 0}, "n_rounds must be a whole number from 1: got 0"),
-        ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({"n_rounds": 0}, "n_rounds must be an integer of at least 1: got 0"),
+        ({"seed": -1}, "seed must be an integer of at least 0: got -1"),
         ({"alpha": 5}, "alpha must lie between 0 and 1: got 5"),
         (
             {"scores": {"a": [1, 2], "b": [1, float("nan")]}},

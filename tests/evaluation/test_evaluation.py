@@ -192,8 +192,8 @@ def test_a_result_as_plain_values_holds_what_it_prints():
         ({"y": [], "scores": [], "qid": []}, "expected at least one document to evaluate: got none"),
         ({"y": [1, -1]}, r"expected a grade for every document: row 1 is not labelled \(-1\); leave such rows out "
          r"with data.labelled\(\), or set them to 0 to count them as not relevant"),
-        ({"y": [1, -2]}, "grades must be whole numbers from 0, or -1 for not labelled: got -2 at row 1"),
-        ({"y": [1, 0.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 0.5 at row 1"),
+        ({"y": [1, -2]}, "grades must be integers of at least 0, or -1 for not labelled: got -2 at row 1"),
+        ({"y": [1, 0.5]}, "grades must be integers of at least 0, or -1 for not labelled: got 0.5 at row 1"),
         ({"y": [1, 32]}, "grades must be at most 31: got 32 at row 1"),
         ({"y": [[1, 0]]}, "y must have one dimension: got 2"),
         ({"y": np.ma.masked_array([1, 0], [0, 1])}, "y must not be a masked array: leave the masked rows out, "

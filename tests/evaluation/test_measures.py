@@ -63,7 +63,7 @@ def test_a_close_miss_is_told_what_was_probably_meant(text, meant):
 
 @pytest.mark.parametrize("cutoff", ["0", "-1", "x", "", "1.5", "²", "99999999999", 0, -1, 1.5, True])
 def test_a_bad_cutoff_is_named(cutoff):
-    with pytest.raises(DataError, match=r"^the cutoff of NDCG must be a whole number from 1: got "):
+    with pytest.raises(DataError, match=r"^the cutoff of NDCG must be an integer of at least 1: got "):
         Measure.parse(f"NDCG@{cutoff}") if isinstance(cutoff, str) else NDCG @ cutoff
 
 

@@ -155,8 +155,8 @@ def test_sizes_are_those_that_the_pools_reach():
 @pytest.mark.parametrize(
     ("message", "options"),
     [
-        ("n_splits must be a whole number from 2: got 1", {"n_splits": 1}),
-        (r"sizes must be whole numbers from 1 to \d+, the smallest pool: got 99999", {"sizes": [99999]}),
+        ("n_splits must be an integer of at least 2: got 1", {"n_splits": 1}),
+        (r"sizes must be integers from 1 to \d+, the smallest pool: got 99999", {"sizes": [99999]}),
         ("there is no number of labels to learn from: give sizes", {"sizes": []}),
         ("unknown method 'best'; choose from RE-GR", {"rankers": ["best"]}),
         ("unknown sampler 'best'; choose from strata, SSAR, SSARP, SSAR per query, random", {"samplers": ["best"]}),

@@ -189,7 +189,9 @@ def test_without_documents_training_rows_are_counted(fitted):
 
 
 def test_what_cannot_be_drawn_is_said(fitted, data, tmp_path):
-    with pytest.raises(DataError, match="most, the number of features to draw, must be a whole number from 1: got 0"):
+    with pytest.raises(
+        DataError, match="most, the number of features to draw, must be an integer of at least 1: got 0"
+    ):
         fitted.curves(data, most=0)
     for nothing in (data.X, data[np.zeros(len(data), dtype=bool)]):
         with pytest.raises(DataError, match="curves need a Dataset with at least one document"):

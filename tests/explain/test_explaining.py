@@ -26,9 +26,9 @@ def ranker(synthetic):
 def test_the_document_meant_must_be_named(ranker, synthetic):
     with pytest.raises(DataError, match=r"expected one document: got 240; give its row, explain\(X, row=3\)"):
         ranker.explain(synthetic.X)
-    with pytest.raises(DataError, match="row must be a whole number from 0 to 239: got 240"):
+    with pytest.raises(DataError, match="row must be an integer from 0 to 239: got 240"):
         ranker.explain(synthetic.X, row=240)
-    with pytest.raises(DataError, match="row must be a whole number from 0 to 0: got 1"):
+    with pytest.raises(DataError, match="row must be an integer from 0 to 0: got 1"):
         ranker.explain(synthetic.X[0], versus=1)
     assert ranker.explain(synthetic.X, 3).score == ranker.explain(synthetic.X[3]).score == ranker.predict(synthetic)[3]
     with pytest.raises(NotFittedError):

@@ -87,7 +87,7 @@ def test_texts_and_query_are_shown_and_markup_is_not_run():
     [
         ({"query": "q99"}, "no query 'q99' in the data: it has q1, q2"),
         ({}, "the data has 20 queries: choose one, query='q1'"),
-        ({"query": "q1", "n": 0}, "n, the number of documents to show, must be a whole number from 1: got 0"),
+        ({"query": "q1", "n": 0}, "n, the number of documents to show, must be an integer of at least 1: got 0"),
         ({"query": "q1", "baseline": "fame"}, "baseline ranking: there is no feature 'fame'"),
     ],
 )

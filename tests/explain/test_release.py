@@ -205,8 +205,8 @@ def test_a_ranker_that_cannot_be_explained_has_no_reasons(monkeypatch):
     [
         ((DATA.X, "bm25_body"), "a release page needs a Dataset with documents"),
         ((DATA, None), "a release page compares two rankings: name the one that users see now"),
-        ((DATA, "bm25_body", 0), "n must be a whole number from 1: got 0"),
-        ((DATA, "bm25_body", 10, -1), "examples must be a whole number from 0: got -1"),
+        ((DATA, "bm25_body", 0), "n must be an integer of at least 1: got 0"),
+        ((DATA, "bm25_body", 10, -1), "examples must be an integer of at least 0: got -1"),
     ],
 )
 def test_mistakes_are_named(arguments, message):

@@ -145,7 +145,7 @@ def test_mistakes_are_named(filled, tmp_path):
         ({"members": PAIR, "centric": "word"}, "unknown centric 'word'; choose from document, query"),
         ({"members": PAIR, "centric": "query"}, r"centric='query' is for literal=True \(QC3A\)"),
         ({"members": PAIR, "ties": "last"}, "unknown ties 'last'; choose from first, share"),
-        ({"members": PAIR, "n_splits": 1}, "n_splits must be a whole number from 2: got 1"),
+        ({"members": PAIR, "n_splits": 1}, "n_splits must be an integer of at least 2: got 1"),
         ({"members": PAIR, "n_splits": 26}, "n_splits must be between 2 and the number of queries, 25: got 26"),
     ]:
         with pytest.raises(DataError, match=message):

@@ -9,7 +9,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.letor import read_letor, write_letor
 
 GOOD = b"2 qid:1 1:0.5 2:1 # d1\n"
-GRADE = "expected a grade, a whole number from 0 to 31, or ? where there is none, got "
+GRADE = "expected a grade, an integer from 0 to 31, or ? where there is none, got "
 QID = "expected 'qid:ID' after the grade, or a file of query sizes beside this one (.query), got "
 FEATURE = "expected a feature as 'index:value', with an index from 1 to 100,000, got "
 VALUE = "expected a number that fits float32, or NULL, as value of feature 1, got "

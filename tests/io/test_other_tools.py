@@ -47,5 +47,5 @@ def test_a_csv_of_quepid_is_read_as_spreadsheets_leave_it():
     data = read_any(io.BytesIO(b'\xef\xbb\xbfQuery,DocID,Rating\r\n"milk, fresh",007,3.0\r\n\r\nmilk,d2, \r\n'))
     assert (data.qid.tolist(), data.docid.tolist()) == (["milk, fresh", "milk"], ["007", "d2"])
     assert (data.y.tolist(), data.X.shape) == ([3, -1], (2, 0))
-    with pytest.raises(ReadError, match=r"<stream>:2: expected a whole number from 0 to 31 as the grade.*'rating'"):
+    with pytest.raises(ReadError, match=r"<stream>:2: expected an integer from 0 to 31 as the grade.*'rating'"):
         read_any(io.BytesIO(b"query,docid,rating\na,d,32\n"))

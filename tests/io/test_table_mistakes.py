@@ -47,7 +47,7 @@ MISTAKES = {
     "qid,x\ra,1\r": "t.csv:1: a carriage return is inside a line; end lines with \\n",
     b"qid,x\na,1\n\xff,2\n": "t.csv:3: expected UTF-8 text, got the byte 0xff",
 } | {
-    f"qid,grade\na,1\nb,{grade}\n": "t.csv:3: expected a whole number from 0 to 31 as the grade, "
+    f"qid,grade\na,1\nb,{grade}\n": "t.csv:3: expected an integer from 0 to 31 as the grade, "
     f"or nothing or ? for not labelled, got '{grade}' in column 'grade'"
     for grade in ("1.5", "-3", "abc", "32", "inf")
 }
@@ -96,7 +96,7 @@ def test_a_column_that_was_named_must_be_there(options, message):
         ({"qid": ["a"], "grade": [[1]]}, "column 'grade' must hold grades: it holds List(Int64)"),
         (
             {"qid": ["a"], "grade": [1.5]},
-            "row 0: expected a whole number from 0 to 31 as the grade, or nothing or ? for not labelled, got 1.5 "
+            "row 0: expected an integer from 0 to 31 as the grade, or nothing or ? for not labelled, got 1.5 "
             "in column 'grade'",
         ),
         (

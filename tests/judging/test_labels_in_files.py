@@ -80,7 +80,7 @@ def test_what_is_left_out_may_be_of_documents_that_are_not_in_the_pool(tmp_path)
             (),
             "labels.csv:3: rater 'gpt' is person here and llm before: use one kind",
         ),
-        ("q1,d1,many,gpt,llm\n", (), "labels.csv:2: expected a whole number from 0 to 31 as the grade"),
+        ("q1,d1,many,gpt,llm\n", (), "labels.csv:2: expected an integer from 0 to 31 as the grade"),
         ("q1,q1-d1,1,gpt,llm\n", ["gtp"], "has no labels of a non-human rater 'gtp'; its non-human raters: gpt"),
         (
             "q1,q1-d1,1,ann,person\n",

@@ -112,7 +112,7 @@ def test_mistakes_are_named_and_change_nothing(store):
         judging.grade("ann", "q1", "x", 1)
     with pytest.raises(DataError, match="the pool has no document 'x' of query 'q1'"):
         judging.skip("ann", "q1", "x")
-    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 2, or None: got 3"):
+    with pytest.raises(DataError, match="a grade must be an integer from 0 to 2, or None: got 3"):
         judging.grade("ann", "q1", "q1-d1", 3)
     with pytest.raises(DataError, match="a rater must not be empty"):
         judging.next("")

@@ -33,7 +33,7 @@ def test_many_labels_are_added_all_or_none(store):
     added = store.add_all([("q", "a", 1, "ann"), ("q", "b", 2, "ann"), ("q", "a", 0, "bob")])
     assert store.labels() == added
     assert store.labels(after=2) == added[2:]
-    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 31, or None: got 32"):
+    with pytest.raises(DataError, match="a grade must be an integer from 0 to 31, or None: got 32"):
         store.add_all([("q", "c", 1, "ann"), ("q", "d", 32, "ann")])
     with pytest.raises(
         DataError, match="a rater can grade a document only once at a time: 'c' of query 'q' by 'ann' is given twice"
@@ -140,9 +140,9 @@ BAD_NAMES = {
     "a doc must be text that UTF-8 can hold: got '\\ud800'": ("q", "\ud800", 1, "ann"),
     "a doc must have at most 1,000 bytes: got 1,002, 'éééé": ("q", LONG, 1, "ann"),
     "a rater must have at most 200 bytes: got 1,002, 'éééé": ("q", "d", 1, LONG),
-    "a grade must be a whole number from 0 to 31, or None: got -1": ("q", "d", -1, "ann"),
-    "a grade must be a whole number from 0 to 31, or None: got True": ("q", "d", True, "ann"),
-    "a grade must be a whole number from 0 to 31, or None: got 2.5": ("q", "d", 2.5, "ann"),
+    "a grade must be an integer from 0 to 31, or None: got -1": ("q", "d", -1, "ann"),
+    "a grade must be an integer from 0 to 31, or None: got True": ("q", "d", True, "ann"),
+    "a grade must be an integer from 0 to 31, or None: got 2.5": ("q", "d", 2.5, "ann"),
 }
 
 

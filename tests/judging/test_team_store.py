@@ -67,8 +67,8 @@ def test_settings_are_the_same_in_all_processes_and_after_a_restart(target):
     [
         ("colour", "red", "unknown setting 'colour'; choose from combine, judgements, training_raters"),
         ("combine", "vote", "labels can be combined by median, .*: got 'vote'"),
-        ("judgements", 0, "raters per document must be a whole number from 1 to 9: got 0"),
-        ("judgements", True, "raters per document must be a whole number from 1 to 9: got True"),
+        ("judgements", 0, "raters per document must be an integer from 1 to 9: got 0"),
+        ("judgements", True, "raters per document must be an integer from 1 to 9: got True"),
         ("training_raters", "gpt", "the raters for training must be a list of names: got 'gpt'"),
     ],
 )

@@ -133,6 +133,6 @@ def test_rules_of_a_ranker_that_normalises_need_the_whole_query():
 def test_the_document_meant_must_be_named():
     with pytest.raises(DataError, match=r"expected one document: got 9; give its row, rules_for\(X, row=3\)"):
         literal().rules_for(X)
-    with pytest.raises(DataError, match="row must be a whole number from 0 to 8: got 9"):
+    with pytest.raises(DataError, match="row must be an integer from 0 to 8: got 9"):
         literal().rules_for(X, row=9)
     assert literal().rules_for(X, row=2) == literal().rules_for(X[2])

@@ -81,7 +81,7 @@ def test_a_wrong_label_among_many_is_named_and_nothing_is_learned():
     labels = [(row, 1) for row in range(selection_module.MANY)]
     with pytest.raises(DataError, match="row 5 is labelled already, with grade 1"):
         selection.add_all([*labels, (5, 0)])
-    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 31: got 'x' for row 99"):
+    with pytest.raises(DataError, match="a grade must be an integer from 0 to 31: got 'x' for row 99"):
         selection.add_all([*labels, (99, "x")])
     assert selection.order.size == 0
 

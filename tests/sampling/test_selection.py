@@ -108,9 +108,9 @@ def test_a_label_after_the_stop_may_bring_another_row_to_the_front():
 @pytest.mark.parametrize(
     ("row", "grade", "message"),
     [
-        (2, 0, r"^a row must be a whole number from 0 to 1: got 2$"),
-        (True, 0, r"^a row must be a whole number from 0 to 1: got True$"),
-        (0, 32, r"^a grade must be a whole number from 0 to 31: got 32 for row 0$"),
+        (2, 0, r"^a row must be an integer from 0 to 1: got 2$"),
+        (True, 0, r"^a row must be an integer from 0 to 1: got True$"),
+        (0, 32, r"^a grade must be an integer from 0 to 31: got 32 for row 0$"),
         (1, 0, r"^row 1 is labelled already, with grade 3$"),
     ],
 )

@@ -65,7 +65,7 @@ def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
     [
         ({}, "strata are those of the baseline ranking: name its feature, such as baseline='bm25'"),
         ({"baseline": "bm26"}, "baseline ranking: there is no feature 'bm26'; the data has bm25_body"),
-        ({"baseline": 0, "seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({"baseline": 0, "seed": -1}, "seed must be an integer of at least 0: got -1"),
     ],
 )
 def test_mistakes_are_named(data, options, message):

@@ -40,7 +40,7 @@ def change(folder, number, **columns):
             "the feature 'pagerank' has the categories .*, and numbers in the first part",
         ),
         ({"pagerank": pl.lit(float("inf"))}, "row 0: expected finite numbers that fit in 32 bits in column 'pagerank'"),
-        ({"grade": pl.lit(77)}, "row 0: expected a whole number from 0 to 31 as the grade"),
+        ({"grade": pl.lit(77)}, "row 0: expected an integer from 0 to 31 as the grade"),
         ({"qid": pl.lit(None, dtype=pl.String)}, "row 0: expected a query id in column 'qid', got nothing"),
         ({"qid": pl.lit("q1")}, "both have rows of query 'q1': parts must hold whole queries; sort the rows"),
     ],

@@ -61,11 +61,14 @@ def test_what_are_no_documents_is_refused(rerankers, docs, message):
 def test_wrong_calls_are_refused(rerankers, reranker, dicts, synthetic):
     ready = rerankers("GlobalRules")
     for call, message in [
-        (lambda: ready.rank("", dicts, -1), "top must be a whole number from 0, or None for all documents: got -1"),
-        (lambda: ready.rank("", dicts, True), "top must be a whole number from 0, or None for all documents: got True"),
+        (lambda: ready.rank("", dicts, -1), "top must be an integer of at least 0, or None for all documents: got -1"),
+        (
+            lambda: ready.rank("", dicts, True),
+            "top must be an integer of at least 0, or None for all documents: got True",
+        ),
         (lambda: ready.rank(7, dicts), "query must be text: got 7"),
         (lambda: reranker.rank(b"tent"), "query must be text: got"),
-        (lambda: reranker.rank("tent", candidates=0), "candidates must be a whole number from 1: got 0"),
+        (lambda: reranker.rank("tent", candidates=0), "candidates must be an integer of at least 1: got 0"),
         (lambda: ready.rank("", csr_matrix(np.ones((2, 6)))), r"docs must be a list of dicts of .*: got one csr_"),
         (lambda: ready.rank("", synthetic), "docs must be documents of one query: the Dataset has several queries"),
         (lambda: rr.Reranker(rr.GlobalRules()), r"ranker must be a fitted .*: got a GlobalRules that is not fitted"),

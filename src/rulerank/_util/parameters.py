@@ -116,7 +116,7 @@ class Whole(Parameter):
 
     >>> Whole(1).check("max_size", 0)
     Traceback (most recent call last):
-    rulerank.errors.DataError: max_size must be a whole number from 1: got 0
+    rulerank.errors.DataError: max_size must be an integer of at least 1: got 0
     """
 
     low: int
@@ -125,8 +125,8 @@ class Whole(Parameter):
     @property
     def takes(self) -> str:
         if self.high >= MOST:
-            return f"a whole number from {self.low}"
-        return f"a whole number between {self.low} and {self.high:,}"
+            return f"an integer of at least {self.low}"
+        return f"an integer between {self.low} and {self.high:,}"
 
     def _check(self, name: str, value: Any) -> None:
         if self.high >= MOST and is_whole(value, self.high + 1):
@@ -236,7 +236,7 @@ class HasParameters:
     ...     def __init__(self, n_bins=10): self.n_bins = n_bins
     >>> Cutter(n_bins=1).check_parameters()
     Traceback (most recent call last):
-    rulerank.errors.DataError: n_bins must be a whole number between 2 and 254: got 1
+    rulerank.errors.DataError: n_bins must be an integer between 2 and 254: got 1
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {}
@@ -299,7 +299,7 @@ def described(owner: type) -> list[tuple[str, str, str, str]]:
     ...     parameter_table = {"n_bins": Whole(2, 254, meaning="number of intervals")}
     ...     def __init__(self, n_bins=10): self.n_bins = n_bins
     >>> described(Cutter)
-    [('n_bins', 'a whole number between 2 and 254', '10', 'number of intervals')]
+    [('n_bins', 'an integer between 2 and 254', '10', 'number of intervals')]
     """
     defaults = defaults_of(owner)
     rows = []

@@ -189,7 +189,7 @@ KINDS = {  # what may be wrong with a row, in the order in which it is looked fo
     "whose position is not a whole number": "position IS NULL",
     ABOVE_THE_TOP: "position < 1",
     f"whose position is larger than {LOWEST:,}": f"position > {LOWEST}",
-    f"where clicked is neither 0 nor 1, or impressions or clicks are not whole numbers from 0 to {MOST:,}": (
+    f"where clicked is neither 0 nor 1, or impressions or clicks are not integers from 0 to {MOST:,}": (
         f"coalesce(impressions NOT BETWEEN 0 AND {MOST} OR clicks NOT BETWEEN 0 AND {MOST}, true)"
     ),
     "with more clicks than impressions": "clicks > impressions",

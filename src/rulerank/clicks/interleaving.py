@@ -67,9 +67,9 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     if not isinstance(key, str) or not 1 <= len(key) <= MOST_KEY:
         raise DataError(f"key must be a text of 1 to {MOST_KEY} characters: got {str(key)[:40]!r}")
     if not is_whole(top, 1):
-        raise DataError(f"top must be a whole number from 1: got {top!r}")
+        raise DataError(f"top must be an integer of at least 1: got {top!r}")
     if not is_whole(seed, 0):
-        raise DataError(f"seed must be a whole number from 0: got {seed!r}")
+        raise DataError(f"seed must be an integer of at least 0: got {seed!r}")
     first, second = _docs(A, a), _docs(B, b)
     for name, ranking in ((A, first), (B, second)):
         if len(set(ranking)) < len(ranking):

@@ -133,7 +133,7 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
     """
     for name, value, least in (("n_products", n_products, 100), ("n_queries", n_queries, 1), ("seed", seed, 0)):
         if not is_whole(value, least):
-            raise DataError(f"{name} must be a whole number from {least}: got {value}")
+            raise DataError(f"{name} must be an integer of at least {least}: got {value}")
     if n_products * n_queries > MOST_PAIRS:
         raise DataError(f"n_products times n_queries must be at most {MOST_PAIRS:,}: got {n_products * n_queries:,}")
     product_rng, word_rng, query_rng, taste_rng = np.random.default_rng(seed).spawn(4)

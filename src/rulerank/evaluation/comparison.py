@@ -288,7 +288,7 @@ def compare_results(
         raise DataError(f"expected at least two rankings to compare: got {len(results)}")
     for name, value, least in (("n_rounds", n_rounds, 1), ("seed", seed, 0)):
         if not is_whole(value, least):
-            raise DataError(f"{name} must be a whole number from {least}: got {value!r}")
+            raise DataError(f"{name} must be an integer of at least {least}: got {value!r}")
     if not 0 < alpha < 1:
         raise DataError(f"alpha must lie between 0 and 1: got {alpha!r}")
     first, *others = results.values()

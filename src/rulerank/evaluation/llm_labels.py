@@ -248,7 +248,7 @@ def sample_for_comparison(
             f"needs at least {LEAST}"
         )
     if not is_whole(n, 1):
-        raise DataError(f"n must be a whole number from 1: got {n!r}")
+        raise DataError(f"n must be an integer of at least 1: got {n!r}")
     random = np.random.default_rng(seed)
     chosen, at = np.sort(random.permutation(changed)[:n]), random.random(ids.size)
     order = np.argsort(query, kind="stable")

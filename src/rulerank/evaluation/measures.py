@@ -80,7 +80,7 @@ class Measure:
         if self.cutoff is None:
             return
         if not is_whole(self.cutoff, 1, MAX_CUTOFF):
-            raise DataError(f"the cutoff of {self.name} must be a whole number from 1: got {self.cutoff!r}")
+            raise DataError(f"the cutoff of {self.name} must be an integer of at least 1: got {self.cutoff!r}")
         object.__setattr__(self, "cutoff", int(self.cutoff))  # NumPy's integers too
         if KINDS[self.name].cutoff == "none":
             raise DataError(f"{self.name} takes no cutoff: got {self.name}@{self.cutoff}; write {self.name}")
@@ -99,7 +99,7 @@ class Measure:
         if not at:
             return measure.complete()
         if not (cutoff.isascii() and cutoff.isdigit()):
-            raise DataError(f"the cutoff of {measure.name} must be a whole number from 1: got {text!r}")
+            raise DataError(f"the cutoff of {measure.name} must be an integer of at least 1: got {text!r}")
         return measure @ int(cutoff)
 
     @staticmethod

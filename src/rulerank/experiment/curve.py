@@ -180,7 +180,7 @@ def label_curve(
     from-baseline  strata   +.036/+.029  +.079/+.070
     """
     if not is_whole(n_splits, 2):
-        raise DataError(f"n_splits must be a whole number from 2: got {n_splits!r}")
+        raise DataError(f"n_splits must be an integer of at least 2: got {n_splits!r}")
     graded = data.labelled()
     check_contrast(graded.y, query_index(graded.qid)[0], "show gains by")
     start = find_baseline(data.feature_names, baseline, data.categories)
@@ -261,7 +261,7 @@ def samplers_named(names: Sequence[str] | None) -> dict[str, Sampler]:
 def check_sizes(sizes: Sequence[int], smallest: int) -> list[int]:
     for size in sizes:
         if not is_whole(size, 1, smallest):
-            raise DataError(f"sizes must be whole numbers from 1 to {smallest:,}, the smallest pool: got {size!r}")
+            raise DataError(f"sizes must be integers from 1 to {smallest:,}, the smallest pool: got {size!r}")
     if not sizes:
         raise DataError("there is no number of labels to learn from: give sizes, such as 50,100")
     return sorted(set(sizes))

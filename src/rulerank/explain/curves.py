@@ -144,7 +144,7 @@ def curves_of(
     if data is not None and (not isinstance(data, Dataset) or not len(data)):
         raise DataError("curves need a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
     if not is_whole(most, 1):
-        raise DataError(f"most, the number of features to draw, must be a whole number from 1: got {most!r}")
+        raise DataError(f"most, the number of features to draw, must be an integer of at least 1: got {most!r}")
     rows = remembered if data is None else Sample(ranker.check_rows(data, None), query_index(data.qid)[0])
     if rows is None:
         raise DataError(

@@ -319,7 +319,7 @@ def find_documents(ranker: Ranker, x: Any, row: int | None, name: str = "the doc
         )
     number = 0 if row is None else row
     if not is_whole(number, 0, n_rows - 1):
-        raise DataError(f"row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+        raise DataError(f"row must be an integer from 0 to {n_rows - 1}: got {row!r}")
     if row is None and not isinstance(x, Dataset):
         documents.names = [name]
     return documents, number if rows is None else int(np.flatnonzero(rows == number)[0])

@@ -122,7 +122,7 @@ def explain_ranking(
     """Explain the ranking of one query; parameters as in `Ranker.explain_query`."""
     check_is_fitted(ranker)
     if not is_whole(n, 1):
-        raise DataError(f"n, the number of documents to show, must be a whole number from 1: got {n!r}")
+        raise DataError(f"n, the number of documents to show, must be an integer of at least 1: got {n!r}")
     own = rows_of(data, query)
     found = baseline_of(own, baseline)
     documents = Documents(ranker, own)

@@ -202,7 +202,7 @@ def release_of(ranker: Ranker, data: Dataset, baseline: Any, n: int = 10, exampl
         raise DataError("a release page needs a Dataset with documents: make one with rr.Dataset(X, y, qid)")
     for what, value, least in (("n", n, 1), ("examples", examples, 0)):
         if not is_whole(value, least):
-            raise DataError(f"{what} must be a whole number from {least}: got {value!r}")
+            raise DataError(f"{what} must be an integer of at least {least}: got {value!r}")
     if baseline is None:
         raise DataError("a release page compares two rankings: name the one that users see now, baseline='bm25'")
     data = data if data.base is None else data[~data.base.extra]  # which no ranking retrieves

@@ -268,7 +268,7 @@ def grade_values(column: pl.Series, origin: Origin) -> Array:
         row = int(wrong[0])
         raise origin(
             row,
-            f"expected a whole number from 0 to {MAX_GRADE} as the grade, or nothing or ? for not labelled, "
+            f"expected an integer from 0 to {MAX_GRADE} as the grade, or nothing or ? for not labelled, "
             f"got {column[row]!r} in column {column.name!r}",
         )
     return grades.fill_null(UNLABELLED).cast(pl.Int16).to_numpy()

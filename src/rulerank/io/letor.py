@@ -278,12 +278,12 @@ def _describe(code: int, text: bytes) -> str:
     """Return what was expected instead of the text at fault.
 
     >>> _describe(kernels.BAD_GRADE, b"1.5")
-    "expected a grade, a whole number from 0 to 31, or ? where there is none, got '1.5'"
+    "expected a grade, an integer from 0 to 31, or ? where there is none, got '1.5'"
     """
     index, _, value = text.partition(b":")
     feature = index.lstrip(b"0").decode("utf-8", "replace")
     expected, came = {
-        kernels.BAD_GRADE: (f"a grade, a whole number from 0 to {MAX_GRADE}, or ? where there is none", text),
+        kernels.BAD_GRADE: (f"a grade, an integer from 0 to {MAX_GRADE}, or ? where there is none", text),
         kernels.BAD_QID: ("'qid:ID' after the grade, or a file of query sizes beside this one (.query)", text),
         kernels.BAD_FEATURE: (f"a feature as 'index:value', with an index from 1 to {kernels.MAX_INDEX:,}", text),
         kernels.REPEATED: (f"each feature once, not feature {feature} again", text),

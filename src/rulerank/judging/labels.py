@@ -256,7 +256,7 @@ class Settings(Plain):
         check_combination(self.combine)
         if not is_whole(self.judgements, 1, MOST_JUDGEMENTS):
             got = f"{self.judgements!r:.60}"
-            raise DataError(f"raters per document must be a whole number from 1 to {MOST_JUDGEMENTS}: got {got}")
+            raise DataError(f"raters per document must be an integer from 1 to {MOST_JUDGEMENTS}: got {got}")
         for name in self.training_raters:
             check_name("rater", name)
 
@@ -330,5 +330,5 @@ def check_grade(grade: object, max_grade: int = MAX_GRADE) -> int | None:
     if grade is None:
         return None
     if not is_whole(grade, 0, max_grade):
-        raise DataError(f"a grade must be a whole number from 0 to {max_grade}, or None: got {grade!r:.60}")
+        raise DataError(f"a grade must be an integer from 0 to {max_grade}, or None: got {grade!r:.60}")
     return int(grade)  # type: ignore[call-overload]  # is_whole looked

@@ -69,7 +69,7 @@ class Judging:
         claim_seconds: float = 900,
     ) -> None:
         if not is_whole(max_grade, 1, MAX_GRADE):
-            raise DataError(f"max_grade must be a whole number from 1 to {MAX_GRADE}: got {max_grade!r}")
+            raise DataError(f"max_grade must be an integer from 1 to {MAX_GRADE}: got {max_grade!r}")
         check_number("overlap", overlap, 0, 1, "a share of the documents")
         check_number("claim_seconds", claim_seconds, 1, 1e9, "how long a document is reserved for a rater")
         names = pool.data.feature_names

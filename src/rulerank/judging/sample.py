@@ -55,7 +55,7 @@ def choose(
     (4, 'budget')
     """
     if not is_whole(n, 1):
-        raise DataError(f"-n must be a whole number from 1: got {n}")
+        raise DataError(f"-n must be an integer of at least 1: got {n}")
     labels = labels or {}
     selection = sampler.begin(pool.data, start=labels)
     closeness = selection.closeness

@@ -136,7 +136,7 @@ class LabelStore(Database):
         """
         names = _the(_names(query, doc, rater))
         if not is_whole(raters, 1):
-            raise DataError(f"raters must be a whole number from 1: got {raters!r}")
+            raise DataError(f"raters must be an integer of at least 1: got {raters!r}")
         check_number("seconds", seconds, 0, 1e9, "how long the claim lasts")
         now = self._now().timestamp()
         with self._write("for now") as connection:

@@ -230,7 +230,7 @@ def query_of_each(X: Any, qid: Any, group: Any) -> Any:
     if not whole or int(sizes.sum()) != n_rows:
         got = f"they add up to {int(sizes.sum()):,}" if whole else f"got {shown(group)}"
         raise DataError(
-            f"group must hold the number of rows of each query, whole numbers that add up to {n_rows:,}: {got}; "
+            f"group must hold the number of rows of each query, integers that add up to {n_rows:,}: {got}; "
             "if it names the query of each row, write qid=..."
         )
     return np.repeat(np.arange(sizes.size), sizes)
@@ -297,7 +297,7 @@ def check_numbers(name: str, values: Any, n_rows: int, what: str, low: float = 0
 
 
 def whole_weights(weights: Array, name: str) -> Array:
-    """Return weights as whole numbers, for a ranker that counts rows."""
+    """Return weights as integers, for a ranker that counts rows."""
     bad = np.flatnonzero(weights != np.floor(weights))
     if bad.size:
         raise DataError(

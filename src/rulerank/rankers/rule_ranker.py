@@ -164,7 +164,7 @@ class RuleRanker(Ranker):
             )
         number = 0 if row is None else row
         if not is_whole(number, 0, len(rows) - 1):
-            raise DataError(f"row must be a whole number from 0 to {len(rows) - 1}: got {row!r}")
+            raise DataError(f"row must be an integer from 0 to {len(rows) - 1}: got {row!r}")
         bins = self.known_bins(self.check_rows(rows, np.zeros(len(rows))))
         return np.ascontiguousarray(bins[:, number])
 

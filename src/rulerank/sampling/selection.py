@@ -48,7 +48,7 @@ class Sampler(HasParameters, Estimator):
         interrupted. If ask raises an error, order_ and grades_ keep the answers so far.
         """
         if budget is not None and not is_whole(budget, 0):
-            raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
+            raise DataError(f"budget must be an integer of at least 0, or None for no limit: got {budget!r}")
         if not callable(ask):
             raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
         selection = self.begin(X, qid, start)
@@ -95,7 +95,7 @@ class LabelledRows:
 def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> tuple[int, int]:
     """Return the row and the grade of a new label as plain numbers, or say what is wrong with them."""
     if not is_whole(row, 0, n_rows - 1):
-        raise DataError(f"a row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+        raise DataError(f"a row must be an integer from 0 to {n_rows - 1}: got {row!r}")
     row = int(row)
     if row in known:
         raise DataError(f"row {row} is labelled already, with grade {known[row]}")
@@ -104,7 +104,7 @@ def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> 
     except (TypeError, ValueError, OverflowError):
         number = -1.0
     if not (number.is_integer() and 0 <= number <= MAX_GRADE):
-        raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
+        raise DataError(f"a grade must be an integer from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
     return row, int(number)
 
 

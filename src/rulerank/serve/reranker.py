@@ -227,7 +227,7 @@ class Reranker:
         vectors: of the query, for fields of vectors.
         """
         if top is not None and not is_whole(top, 0):
-            raise DataError(f"top must be a whole number from 0, or None for all documents: got {shown(top)}")
+            raise DataError(f"top must be an integer of at least 0, or None for all documents: got {shown(top)}")
         rows = self._rows(query, docs, candidates, vectors)
         if not len(rows):
             return Ranking(query, (), 0, lambda: self.version)

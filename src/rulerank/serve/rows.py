@@ -303,7 +303,7 @@ def rows_of_texts(
     """
     brought = tuple(n for n in ranker.feature_names_ if comes_along(n) and n not in features.feature_names_)
     if docs is None and not is_whole(candidates, 1):
-        raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
+        raise DataError(f"candidates must be an integer of at least 1: got {shown(candidates)}")
     dicts = docs if docs and isinstance(docs[0], Mapping) else None
     if brought and dicts is None and docs != []:
         raise DataError(
