@@ -115,7 +115,7 @@ def test_features_named_as_in_a_log_stay_features():
     [
         ("qid,f,position:log\nq,1,1\n", "impressions:log, clicks:log go together: there is only position:log"),
         (f"{LOG}q,1,1,5,many\n", ":2: expected a whole number in column 'clicks:log', got 'many'"),
-        (f"{LOG}q,1,0,5,1\n", "position must be an integer of at least 1"),
+        (f"{LOG}q,1,0,5,1\n", "position must be an integer from 1"),
     ],
 )
 def test_a_table_with_half_a_log_is_refused(content, message):

@@ -341,7 +341,11 @@ class Chooser:
         if not self._told.keys() <= grades.keys():
             self._told, self._selection = {}, copy.deepcopy(self._begun)
         new = {row: grade for row, grade in grades.items() if row not in self._told}
-        self._selection.add_all(new.items())
+        if isinstance(self._selection, LabelledRows):
+            self._selection.add_all(new.items())
+        else:  # of a custom sampler
+            for row, grade in new.items():
+                self._selection.add(row, grade)
         self._told |= new
 
     @property
