@@ -31,7 +31,6 @@ def synthetic_file(path: Path, n_rows: int = 9630, n_features: int = 46) -> Path
         rng.integers(0, 3, n_rows),
         [str(row // 20) for row in range(n_rows)],
         doc_ids,
-        comment=["inc = 1 prob = 0.086622"] * n_rows,
     )
     write_letor(data, path)
     return path

@@ -59,9 +59,7 @@ def test_a_query_whose_relevant_documents_were_all_missed_counts():
 def test_documents_that_are_there_for_their_judgement_alone_leak_and_go():
     data = with_qrels(make([-1] * 3, ["a"] * 3), rr.Qrels(["a", "a"], ["d0", "d2"], [1, 1]), 0, np.array([0, 0, 1]) > 0)
     assert data.labelled().docid.tolist() == ["d0", "d1"]
-    assert data.labelled(judged_extra=True).docid.tolist() == ["d0", "d1", "d2"]
     assert data.labelled("skip").docid.tolist() == ["d0", "d2"]
-    assert data.labelled("skip", judged_extra=False).docid.tolist() == ["d0"]
 
 
 def test_what_a_file_was_written_with_is_kept_unless_something_else_is_said():
@@ -219,7 +217,6 @@ def test_a_query_without_candidates_counts_0_where_it_has_relevant_documents():
 def test_extra_documents_go_with_unjudged_0_even_where_every_row_is_judged():
     data = make([0, 1], ["a", "a"], base=RecallBase([True, True], [False, True], ["0:1 1:1"] * 2))
     assert data.labelled(0).docid.tolist() == ["d0"]
-    assert data.labelled(0, judged_extra=True).docid.tolist() == ["d0", "d1"]
     assert data.labelled().docid.tolist() == data.labelled("skip").docid.tolist() == ["d0", "d1"]
     two = replace(rr.Dataset.concat([data, data]), qid=["a", "a", "b", "b"])
     columns = {"one": two.X[:, 0], "two": -two.X[:, 0]}

@@ -25,7 +25,6 @@ KEY = 16  # bytes of the hash of a query's id
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
 LOWEST = int(np.iinfo(np.int32).max)  # position
 MOST = 10**12  # impressions of a row: eight million rows of them fit into an int64
-MOST_IN_ALL = 2**53  # impressions of a log: up to here every whole number is a float64, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,6 @@ class Impressions(RowColumns):
         position = _whole("position", self.position, "a whole number from 1, the top of the list", 1, LOWEST)
         count = _whole("impressions", self.count, "a whole number from 1", 1, MOST)
         clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
-        check_total(float(count.sum(dtype=np.float64)))
         self.set_columns(position=position.astype(np.int32), count=count, clicks=clicks)
         above = np.flatnonzero(clicks > count)
         if above.size:
@@ -64,15 +62,6 @@ class Impressions(RowColumns):
         """Return how many impressions and clicks there are, as a data set shows them."""
         n_impressions, n_clicks = int(self.count.sum()), int(self.clicks.sum())
         return f", {counted(n_impressions, 'impression')}, {counted(n_clicks, 'click')}"
-
-
-def check_total(impressions: float) -> None:
-    """Refuse more impressions than can be added up exactly.
-
-    >>> check_total(1e9)
-    """
-    if impressions > MOST_IN_ALL:
-        raise DataError(f"expected at most {MOST_IN_ALL:,} impressions, got {impressions:,.0f}: are these counts?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +82,6 @@ class Dataset:
     qid: Array  # (n_rows,) query ids, strings when they come from a file
     docid: Array | None = None  # (n_rows,) document ids
     feature_names: tuple[str, ...] = ()  # f1, f2, ... unless given
-    comment: Array | None = None  # (n_rows,) what else a LETOR line's comment says
     texts: Mapping[str, Array] = field(
         default_factory=dict
     )  # name: (n_rows,) what people read of a row, None = nothing
@@ -132,7 +120,6 @@ class Dataset:
             "y": check_grades(self.y, n_rows),
             "qid": check_column("qid", self.qid, n_rows),
             "docid": None if self.docid is None else check_column("docid", self.docid, n_rows),
-            "comment": None if self.comment is None else check_column("comment", self.comment, n_rows),
             "feature_names": names,
             "texts": {name: check_column(f"texts[{name!r}]", column, n_rows) for name, column in self.texts.items()},
             "categories": {name: tuple(kinds) for name, kinds in self.categories.items()},
@@ -164,31 +151,30 @@ class Dataset:
         """Pick rows by a mask, row numbers or a slice."""
         if isinstance(rows, int | np.integer):
             raise DataError(f"pick rows by a mask, a list of row numbers or a slice: got the integer {rows}")
-        picked = {name: getattr(self, name) for name in ("X", "y", "qid", "docid", "comment", "impressions", "base")}
+        picked = {name: getattr(self, name) for name in ("X", "y", "qid", "docid", "impressions", "base")}
         return replace(
             self,
             texts={name: column[rows] for name, column in self.texts.items()},
             **{name: value[rows] for name, value in picked.items() if value is not None},
         )
 
-    def labelled(self, unjudged: int | str | None = None, judged_extra: bool | None = None) -> Dataset:
+    def labelled(self, unjudged: int | str | None = None) -> Dataset:
         """Return the rows that have a grade, by the rule of `recall_base.counted_rows`.
 
         unjudged: 0 counts documents without a grade as not relevant, "skip" leaves them out; by default 0 where
         hardly any grade is 0. Queries without any grade are left out.
-        judged_extra: whether documents stay that are candidates only because they are judged.
 
         >>> data = Dataset([[0.5], [0.1], [0.2]], [1, -1, -1], ["a", "a", "b"])
         >>> data.labelled("skip").y.tolist(), data.labelled(0).y.tolist()
         ([1], [1, 0])
         """
-        return self.counted(self.counted_rows(unjudged, judged_extra))
+        return self.counted(self.counted_rows(unjudged))
 
-    def counted_rows(self, unjudged: int | str | None = None, judged_extra: bool | None = None) -> CountedRows:
+    def counted_rows(self, unjudged: int | str | None = None) -> CountedRows:
         """Return which rows `labelled` keeps, their grades, and how many others there are."""
         nothing_to_ask = self.base is None and bool((self.y != UNLABELLED).all())
         queries = np.empty(0, dtype=np.int64) if nothing_to_ask else query_index(self.qid)[0]
-        return counted_rows(self.y, queries, self.base, unjudged, judged_extra)
+        return counted_rows(self.y, queries, self.base, unjudged)
 
     def counted(self, found: CountedRows) -> Dataset:
         """Return the rows that count."""
@@ -226,7 +212,7 @@ class Dataset:
         texts = [name for name in parts[0].texts if all(name in part.texts for part in parts)]
         return replace(
             parts[0],
-            **{name: joined(name) for name in ("X", "y", "qid", "docid", "comment")},
+            **{name: joined(name) for name in ("X", "y", "qid", "docid")},
             texts={name: np.concatenate([part.texts[name] for part in parts]) for name in texts},
             impressions=Impressions.concat(shown) if shown else None,
             base=None if all(part.base is None for part in parts) else RecallBase.concat(bases),

@@ -185,15 +185,13 @@ class CountedRows(NamedTuple):
     n_missed_queries: int = 0  # queries with relevant documents, none of whose rows counts
 
 
-def counted_rows(
-    y: Array, query: Array, base: RecallBase | None, unjudged: object = None, extra: bool | None = None
-) -> CountedRows:
+def counted_rows(y: Array, query: Array, base: RecallBase | None, unjudged: object = None) -> CountedRows:
     """Return the rows that training and evaluation count, by the one rule for documents without a judgement.
 
     unjudged: "0" counts them as not relevant, "skip" leaves them out. By default what the grades hold already, as
     `rulerank features` wrote them; else "0" where the judgements hold hardly any grade 0 and "skip" where they do.
-    extra: whether documents stay that are there only because they are judged; by default not where others count
-    as not relevant, for being there at all would then tell that they are relevant.
+    Documents that are there only because they are judged are left out with "0": otherwise being there would already
+    give away that they are relevant.
     Queries without any judgement are left out: nobody knows that none of their documents is relevant.
     query: the number of each row's query.
 
@@ -217,7 +215,7 @@ def counted_rows(
         way = usual_unjudged(y[judged], int((~judged & asked).sum()))
     kept = asked & (judged | (way == "0"))
     n_extra = 0
-    if base is not None and not (extra or (extra is None and way == "skip")):
+    if base is not None and way != "skip":
         n_extra = int((kept & base.extra).sum())
         kept &= ~base.extra
     rows = np.flatnonzero(kept)

@@ -1,6 +1,7 @@
 """Click counts: added up exactly, checked, and joined to a pool."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -69,28 +70,25 @@ def test_queries_are_found_by_their_text_where_that_finds_more():
     assert joined.impressions.count.tolist() == [7, 3]
     assert joined.impressions.clicks.tolist() == [3, 0]
     with pytest.raises(DataError, match=r"^none of the log's queries are in the pool: the log has query 'Green  Tent'"):
-        log.join(POOL, by="id")
+        log.join(replace(POOL, texts={}))
 
 
 @pytest.mark.parametrize(
-    ("pool", "by", "message"),
+    ("pool", "message"),
     [
-        (rr.Dataset([[0.5]], [0], ["q1"]), None, "the pool has no document ids, which are needed to join the log"),
-        (rr.Dataset([[0.5]], [0], ["q1"], docid=["a"]), "text", "the pool has no query texts: add a column"),
-        (POOL[[0, 0]], None, "the pool holds document 'a' of query 'q1' more than once: join a log to a pool with"),
-        (POOL, "name", "by must be id, text or None: got 'name'"),
+        (rr.Dataset([[0.5]], [0], ["q1"]), "the pool has no document ids, which are needed to join the log"),
+        (POOL[[0, 0]], "the pool holds document 'a' of query 'q1' more than once: join a log to a pool with"),
         (
             rr.Dataset(
                 [[1.0]] * 2, [0, 0], ["1", "2"], ["a", "a"], texts={"query": np.array(["Lamp", "lamp"], object)}
             ),
-            None,
-            "two queries of the pool, '1' and '2', have the text 'lamp': join by query id",
+            "two queries of the pool, '1' and '2', have the text 'lamp': remove one of the two",
         ),
     ],
 )
-def test_a_pool_that_cannot_be_joined_is_refused(pool, by, message):
+def test_a_pool_that_cannot_be_joined_is_refused(pool, message):
     with pytest.raises(DataError, match=f"^{message}"):
-        counts([("q1", "a", 1, 5, 1)]).join(pool, by=by)
+        counts([("q1", "a", 1, 5, 1)]).join(pool)
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])

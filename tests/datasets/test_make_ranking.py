@@ -4,37 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.datasets import ranking
 from rulerank.datasets.ranking import make_ranking
-
-
-def with_truth(n_queries, seed=0, **options):
-    """Data, and the true relevance that the judge sees with noise."""
-    rng = np.random.default_rng(seed)
-    n_rows = rng.integers(20, 61, size=n_queries).sum()
-    truth = ranking._true_relevance(ranking._make_traits(n_rows, rng))
-    return make_ranking(n_queries=n_queries, seed=seed, **options), truth
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return with_truth(n_queries=200, seed=3)
-
-
-def column(data, name):
-    return data.X[:, data.feature_names.index(name)]
-
-
-def share_of_pairs_in_order(data, scores):
-    """Over pairs of one query with different grades; a tie is half right."""
-    right = pairs = 0.0
-    for qid in dict.fromkeys(data.qid):
-        rows = data.qid == qid
-        higher = data.y[rows][:, None] > data.y[rows]
-        step = scores[rows][:, None] - scores[rows]
-        right += (higher * (np.sign(step) + 1) / 2).sum()
-        pairs += higher.sum()
-    return right / pairs
 
 
 def test_the_seed_decides_everything():
@@ -69,43 +39,6 @@ def test_every_size_asked_for_is_the_size_that_comes(n_queries, docs, n_features
     assert not np.isinf(data.X).any()
     assert len(set(data.docid)) == len(data)
     assert {type(value) for value in [*data.qid, *data.docid]} == {str}
-
-
-def test_each_query_has_its_own_bar():
-    data, truth = with_truth(n_queries=40, label_noise=0)
-    lowest_relevant, highest_other = [], []
-    for qid in dict.fromkeys(data.qid):
-        rows = data.qid == qid
-        for grade in (1, 2):
-            above, below = truth[rows & (data.y >= grade)], truth[rows & (data.y < grade)]
-            assert above.size == 0 or below.max() < above.min()
-        if (data.y[rows] > 0).any():
-            lowest_relevant.append(truth[rows & (data.y > 0)].min())
-            highest_other.append(truth[rows & (data.y == 0)].max())
-    # a strict query refuses what a lenient one takes, by far
-    assert max(highest_other) > min(lowest_relevant) + 1
-
-
-def test_some_features_are_missing_and_not_all_of_them_at_random(synthetic):
-    data, _ = synthetic
-    missing = {name: np.isnan(column(data, name)).mean() for name in data.feature_names}
-    assert {name for name, share in missing.items() if share} == {"clicks", "freshness", "bm25_anchor"}
-    assert all(0.1 < share < 0.4 for share in missing.values() if share)
-    unseen = np.isnan(column(data, "clicks"))
-    assert np.median(column(data, "pagerank")[unseen]) < np.median(column(data, "pagerank")[~unseen]) / 2
-
-
-def test_the_truth_ranks_better_than_every_feature_and_the_best_feature_decently(synthetic):
-    data, truth = synthetic
-    by_feature = {}
-    for name, values in zip(data.feature_names, data.X.T, strict=True):
-        filled = np.where(np.isnan(values), np.nanmin(values), values)
-        share = share_of_pairs_in_order(data, filled)
-        by_feature[name] = max(share, 1 - share)
-    assert 0.65 < max(by_feature.values()) < 0.75
-    assert all(by_feature[name] < 0.53 for name in ("title_length", "n_images", "noise_1", "noise_6"))
-    assert 0.70 < np.mean(data.y == 0) < 0.80, "as in LETOR"
-    assert share_of_pairs_in_order(data, truth) > 0.85
 
 
 WRONG_SIZES = [

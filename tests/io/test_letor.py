@@ -21,7 +21,7 @@ def same(one, other):
     np.testing.assert_array_equal(np.isnan(one.X), np.isnan(other.X))
     numbers = ~np.isnan(one.X)
     assert one.X[numbers].tobytes() == other.X[numbers].tobytes()
-    for name in ("y", "qid", "docid", "comment"):
+    for name in ("y", "qid", "docid"):
         mine, theirs = getattr(one, name), getattr(other, name)
         assert (None if mine is None else mine.tolist()) == (None if theirs is None else theirs.tolist()), name
     return True
@@ -72,9 +72,6 @@ def test_values_are_what_python_and_numpy_make_of_the_text(texts):
 
 QIDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(33)), "#"]), min_size=1)
 DOCIDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(33))]))
-COMMENTS = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=[c for c in map(chr, range(32)) if c != "\t"])
-).map(lambda text: text.strip(" \t"))
 FLOATS = st.floats(width=32, allow_infinity=False)
 
 
@@ -86,17 +83,14 @@ def datasets(draw):
     def column(values):
         return draw(st.lists(values, min_size=n_rows, max_size=n_rows))
 
-    docid, comment = draw(st.none() | st.just(column(DOCIDS))), draw(st.none() | st.just(column(COMMENTS)))
-    docid = docid if docid and any(docid) else None
-    comment = comment if docid and comment and all(d for d, c in zip(docid, comment, strict=True) if c) else None
+    docid = draw(st.none() | st.just(column(DOCIDS)))
     return Dataset(
         np.array(column(st.lists(FLOATS, min_size=n_features, max_size=n_features)), dtype=np.float32).reshape(
             n_rows, n_features
         ),
         column(st.integers(-1, 31)),
         column(st.sampled_from(qids)),
-        docid,
-        comment=comment if comment and any(comment) else None,
+        docid if docid and any(docid) else None,
     )
 
 

@@ -31,7 +31,7 @@ NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|NULL|
 
 
 def read_plainly(content):
-    """Return X, y, qid, docid, comment, or the number of the first line that is wrong (None: there is no row)."""
+    """Return X, y, qid, docid, or the number of the first line that is wrong (None: there is no row)."""
     lines = [line.removesuffix(b"\r") for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     if not any(line.partition(b"#")[0].strip(b" \t") for line in lines):
         return None
@@ -45,11 +45,11 @@ def read_plainly(content):
         except (ValueError, IndexError):
             return number
     X = np.zeros((len(rows), max(index for row in rows for index in [0, *row[2]])), dtype=np.float32)
-    for x, (_, _, values, _, _) in zip(X, rows, strict=True):
+    for x, (_, _, values, _) in zip(X, rows, strict=True):
         for index, value in values.items():
             x[index - 1] = value
-    columns = [[row[place] for row in rows] for place in (0, 1, 3, 4)]
-    return [bits(X), *columns[:2], *(texts if any(texts) else None for texts in columns[2:])]
+    grades, qids, docids = ([row[place] for row in rows] for place in (0, 1, 3))
+    return [bits(X), grades, qids, docids if any(docids) else None]
 
 
 def read_row(fields, comment):
@@ -67,7 +67,7 @@ def read_row(fields, comment):
         insist(not np.isinf(values[int(index)]))
     named = re.match(rb"docid[ \t]*=[ \t]*", comment)
     about = re.split(rb"[ \t]+", comment[named.end() :] if named else comment, maxsplit=1)
-    return grade, qid[4:].decode(), values, about[0].decode(), about[1].decode() if len(about) > 1 else ""
+    return grade, qid[4:].decode(), values, about[0].decode()
 
 
 def bits(X):
@@ -84,8 +84,7 @@ def read_fast(content):
         data = read_letor(io.BytesIO(content))
     except ReadError as error:
         return error.line
-    texts = [None if column is None else column.tolist() for column in (data.docid, data.comment)]
-    return [bits(data.X), data.y.tolist(), data.qid.tolist(), *texts]
+    return [bits(data.X), data.y.tolist(), data.qid.tolist(), None if data.docid is None else data.docid.tolist()]
 
 
 def mutate(content, rng):

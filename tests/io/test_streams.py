@@ -61,19 +61,15 @@ def test_a_small_file_does_not_unpack_without_bound(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "message"),
     [
-        ("train.gz", TEXT, r"train\.gz: expected gzip data because the name ends in \.gz, got something else"),
-        ("train.gz", b"", r"train\.gz: expected gzip data because the name ends in \.gz, got an empty file"),
-        ("absent.txt", None, r"absent\.txt: there is no such file$"),
-        ("", None, ": expected a file, got a directory$"),
-        ("a\0b", None, "cannot be read: .*null"),
+        ("absent.txt", r"absent\.txt: there is no such file$"),
+        ("", ": expected a file, got a directory$"),
+        ("a\0b", "cannot be read: .*null"),
     ],
 )
-def test_what_cannot_be_read_is_a_read_error(tmp_path, name, content, message):
+def test_what_cannot_be_read_is_a_read_error(tmp_path, name, message):
     path = os.path.join(tmp_path, name)
-    if content is not None:
-        write_bytes(open(path, "wb"), content)  # noqa: SIM115
     for read in (read_bytes, lambda path: [*read_parts(path)]):
         with pytest.raises(ReadError, match=message):
             read(path)

@@ -38,6 +38,7 @@ MISTAKES = {
     "if the column is not a feature, name those that are (features=..., on the command line --features ...)",
     "qid,x\na,1\nb,1e300\n": "t.csv:3: expected finite numbers that fit in 32 bits in column 'x', got inf",
     "qid,x\na,-inf\n": "t.csv:2: expected finite numbers that fit in 32 bits in column 'x', got -inf",
+    "qid,docid\na,b\na,b\0c\n": r"t.csv:3: an id must not hold the character NUL: got 'b\x00c' in column 'docid'",
     "qid,x\na,1\n,2\n": "t.csv:3: expected a query id in column 'qid', got nothing",
     **{
         f"qid,x\na,1\n{row}\n": 't.csv:3: a quote (") is opened and not closed, or inside a field: write it twice, and '

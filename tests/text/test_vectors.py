@@ -13,8 +13,8 @@ import rulerank as rr
 from rulerank import model_file
 from rulerank.errors import DataError, EmbeddingError
 from rulerank.text import vectors
-from rulerank.text.candidates import fused, highest, nearest
-from rulerank.text.vectors import Meaning, VectorCache, alike, read_vectors, unit
+from rulerank.text.candidates import nearest
+from rulerank.text.vectors import alike, read_vectors, unit
 from rulerank.web.endpoint import Endpoint
 
 DOCUMENTS = rr.Documents(
@@ -221,19 +221,6 @@ def test_nearest_is_the_order_of_all_cosines(n_docs, n_queries, top, seed):
         assert [round(float(rows[doc] @ query), 4) for doc in found] == wanted
 
 
-@given(st.lists(st.integers(0, 5), max_size=20), st.integers(0, 8), st.randoms())
-def test_highest_sorts_by_score_and_then_by_document(scores, top, random):
-    docs = random.sample(range(99), len(scores))
-    wanted = [doc for _, doc in sorted((-score, doc) for score, doc in zip(scores, docs, strict=True))][:top]
-    assert highest(np.array(docs, dtype=int), np.array(scores, dtype=float), top).tolist() == wanted
-
-
-def test_fusion_is_by_reciprocal_ranks():
-    lists = np.array([3, 1, 2]), np.array([2, 5])
-    scores = {doc: sum(1 / (61 + [*one].index(doc)) for one in lists if doc in one) for doc in (1, 2, 3, 5)}
-    assert fused(*lists, 3).tolist() == sorted(scores, key=lambda doc: -scores[doc])[:3]
-
-
 def test_alike_tells_embedders_apart():
     rows = unit(np.array([[1, 2], [0, 0], [3, 1]], dtype=np.float32))
     assert alike(rows, rows)
@@ -263,13 +250,3 @@ def test_lists_of_parquet_are_vectors(tmp_path):
     queries.write_parquet(tmp_path / "queries.parquet")
     features = rr.TextFeatures(features=["cosine(vector)"]).fit(rr.read_documents(tmp_path / "docs.parquet"))
     assert features.dataset(rr.read_queries(tmp_path / "queries.parquet")).X[:, 0] == pytest.approx([0, 0.8])
-
-
-def test_caches_are_shared_by_fields_and_repr_by_nobody(tmp_path):
-    probe = unit(np.eye(3, 2, dtype=np.float32))
-    embed = Counting()
-    embed.batch = 10
-    cache = VectorCache(tmp_path / "v", probe)
-    with pytest.raises(EmbeddingError, match="returned vectors of length 4 after length 2"):
-        cache.rows(["car"], embed)
-    assert Meaning("static", "1", probe).size == 2

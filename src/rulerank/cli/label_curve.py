@@ -50,7 +50,7 @@ def label_curve(
     from rulerank.dataset import Dataset
     from rulerank.experiment.curve import RANKERS, label_curve, label_curve_figure
     from rulerank.io.files import check_directory_of, write_bytes
-    from rulerank.io.formats import read_folds, read_graded
+    from rulerank.io.formats import read_documents, read_folds
     from rulerank.render.figures import check_matplotlib, figure_bytes
 
     for target in out or []:
@@ -64,7 +64,7 @@ def label_curve(
     if Path(source).is_dir():  # the test parts together hold every query once
         data = Dataset.concat([fold.test for fold in read_folds(source)])
     else:
-        data = read_graded(source, None)
+        data = read_documents(source, {}, graded=True).data.labelled()
     start = baseline_of(data.feature_names, baseline)
     if isinstance(start, ModelBaseline):
         raise DataError(f"--baseline {baseline}: {NO_MODEL}")

@@ -6,7 +6,7 @@ Rows of a log that cannot be right are counted and named.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import counted, listed
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
-from rulerank.dataset import LOWEST, MOST, Array, Dataset, Impressions, check_total, query_index
+from rulerank.dataset import LOWEST, MOST, Array, Dataset, Impressions, query_index
 from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
 
@@ -54,18 +54,16 @@ class ClickCounts:
             f"{counted(n_positions, 'position')}, {counted(sums[0], 'impression')}, {counted(sums[1], 'click')})"
         )
 
-    def match(self, pool: Dataset, *, by: str | None = None) -> Match:
-        """Return the row of each document in the pool; `by` as in `join`."""
-        return match_pool(self.table, pool, by)
+    def match(self, pool: Dataset) -> Match:
+        """Return the row of each document in the pool."""
+        return match_pool(self.table, pool)
 
-    def join(self, pool: Dataset, *, by: str | None = None) -> Dataset:
+    def join(self, pool: Dataset) -> Dataset:
         """Return the pool's documents that were shown, one row per position, in the pool's order.
 
         Each row carries the pool's features, grade and texts, and `shown`: its position, impressions and clicks.
-        Documents of the log that are not in the pool are left out; `rulerank clicks` prints how many.
-
-        by: "id" if the log has the pool's query ids, "text" if it has the typed query and the pool
-            has that as query_text or query; None takes the one by which more impressions are found.
+        Documents of the log that are not in the pool are left out; `rulerank clicks` prints how many. The log has the
+        pool's query ids, or the typed queries that the pool has as query_text or query: whichever finds more.
 
         >>> import rulerank as rr
         >>> pool = Dataset([[0.5], [0.1]], [-1, -1], ["q", "q"], docid=["a", "b"])
@@ -73,12 +71,12 @@ class ClickCounts:
         >>> rr.clicks.read_clicks(log).join(pool)
         Dataset(2 rows, 1 query, 1 feature, grades not labelled: 2, 2 impressions, 1 click)
         """
-        return self.match(pool, by=by).joined(pool)
+        return self.match(pool).joined(pool)
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Where the rows of a log's counts stand in a pool."""
+    """The rows of a pool that a log's counts belong to."""
 
     counts: pl.DataFrame  # query, doc, position, impressions, clicks
     rows: Array  # int64 (n_counts,) the row of the pool, -1: not there
@@ -98,21 +96,12 @@ class Match:
         return replace(replace(pool, impressions=None)[found["row"].to_numpy()], impressions=shown)
 
 
-def match_pool(counts: pl.DataFrame, pool: Dataset, by: str | None = None) -> Match:
-    """Return where the rows of counts stand in the pool.
-
-    by: "id", "text", or None: the way by which more impressions are found.
-    """
-    if by is not None and by not in WAYS:
-        raise DataError(f"by must be id, text or None: got {by!r}")
+def match_pool(counts: pl.DataFrame, pool: Dataset) -> Match:
+    """Return the rows of the pool that counts belong to, by query id or text: whichever finds more impressions."""
     if pool.docid is None:
         raise DataError("the pool has no document ids, which are needed to join the log: add a column docid")
     texts = query_texts(pool)
-    if by == "text" and texts is None:
-        raise DataError("the pool has no query texts: add a column query_text, or join by query id (by='id')")
-    if by is None and texts is None:
-        by = "id"
-    ways = [by] if by else [*WAYS]
+    ways = WAYS if texts is not None else WAYS[:1]
     found = {way: _match(counts, pool, way, texts) for way in ways}
     best = max(ways, key=lambda way: int(counts["impressions"].filter(found[way].rows != ABSENT).sum()))
     if (found[best].rows == ABSENT).all():
@@ -166,12 +155,12 @@ def _numbers_of_texts(numbers: Array, ids: Array, texts: Array) -> dict[str, int
         if other != number:
             raise DataError(
                 f"two queries of the pool, {str(ids[other])!r} and {str(ids[number])!r}, have the text {typed!r}: "
-                "join by query id (by='id'), or remove one of the two from the pool"
+                "remove one of the two, or the column of query texts, from the pool"
             )
     return number_of
 
 
-def _nothing_found(counts: pl.DataFrame, pool: Dataset, texts: Array | None, ways: list[str], found: Match) -> str:
+def _nothing_found(counts: pl.DataFrame, pool: Dataset, texts: Array | None, ways: Sequence[str], found: Match) -> str:
     log = f"the log has query {counts['query'][0]!r} with document {counts['doc'][0]!r}"
     assert pool.docid is not None
     query = "" if texts is None or "text" not in ways else f" ({texts[0]!r})"
@@ -238,7 +227,6 @@ def read_clicks(
     found = found.filter(pl.col("wrong").is_null() & (pl.col("impressions") > 0)).drop("wrong", "n_rows")
     if not len(found):
         raise DataError(f"{name}: the log has no impressions")
-    check_total(float(found["impressions"].sum()))
     typed = found.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
     return ClickCounts(typed.select(*KEYS, *COUNTS).sort(KEYS))
 

@@ -29,7 +29,6 @@ from rulerank.errors import DataError, MissingExtraError
 from rulerank.io.files import Origin
 
 DATE = r"\A\d{4}-\d\d-\d\d(?:[T ].*)?\z"
-ROWS_THAT_TELL = 50  # in fewer rows, whole numbers may all differ by chance
 US_PER_DAY = 86_400_000_000
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 
@@ -228,23 +227,16 @@ def is_a_category(feature: str, names: Sequence[str]) -> str:
     return f"the model knows {feature!r} as a category ({shown}): give names, not numbers"
 
 
-def looks_like_ids(column: pl.Series, qid: pl.Series) -> bool:
-    """Whether a column holds whole numbers that are named as ids are, or that are all different in several queries.
+def looks_like_ids(column: pl.Series) -> bool:
+    """Whether a column holds whole numbers and has the name of an id.
 
-    >>> looks_like_ids(pl.Series("product_id", [7, 9]), pl.Series([1, 1]))
-    True
-    >>> looks_like_ids(pl.Series("clicks", [7, 9]), pl.Series([1, 1]))
-    False
+    >>> looks_like_ids(pl.Series("product_id", [7, 9])), looks_like_ids(pl.Series("clicks", [7, 9]))
+    (True, False)
     """
-    if column.dtype == pl.Boolean or not column.dtype.is_numeric() or not column.drop_nulls().len():
+    if not column.dtype.is_numeric() or not ID_NAME.search(column.name):
         return False
-    values = column.drop_nulls().drop_nans() if column.dtype.is_float() else column.drop_nulls()
-    if column.dtype.is_float() and not (values % 1 == 0).all():
-        return False
-    if ID_NAME.search(column.name):
-        return True
-    enough = len(column) >= ROWS_THAT_TELL and qid.n_unique() > 1
-    return bool(enough and len(values) == len(column) and values.n_unique() == len(column))
+    values = _filled(column)
+    return bool(len(values)) and (values.dtype.is_integer() or bool((values % 1 == 0).all()))
 
 
 def is_feature(dtype: pl.DataType) -> bool:
@@ -280,7 +272,11 @@ def ids(column: pl.Series, origin: Origin) -> Array:
         column = column.cast(pl.Int64)  # pandas has no empty integers
     if not (column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise origin(None, f"column {column.name!r} must hold text or whole numbers: it holds {column.dtype}")
-    return shared_strings(column.cast(pl.String).fill_null(""))
+    texts = column.cast(pl.String).fill_null("")
+    if texts.str.contains("\0", literal=True).any():
+        row = int(texts.str.contains("\0", literal=True).arg_max() or 0)
+        raise origin(row, f"an id must not hold the character NUL: got {texts[row]!r:.60} in column {column.name!r}")
+    return shared_strings(texts)
 
 
 def shared_strings(column: pl.Series) -> Array:

@@ -84,8 +84,8 @@ class Origin:
 def read_bytes(source: Source) -> tuple[bytes, str]:
     """Return the whole decompressed content and the name to use in messages.
 
-    gzip is known by its first bytes, so that a pipe works too; a name that promises .gz must hold it. A model file is
-    refused: it is the one file that is at hand wherever data are.
+    gzip is known by its first bytes, so that a pipe works too. A model file, easily given by
+    mistake, is refused.
 
     >>> read_bytes(io.StringIO("2 qid:1 1:0.5"))
     (b'2 qid:1 1:0.5', '<stream>')
@@ -94,7 +94,6 @@ def read_bytes(source: Source) -> tuple[bytes, str]:
         name = os.fspath(source)
         with opened(source) as file:
             content: Any = file.read()
-            _check_name(content, name)
     else:
         stream = getattr(sys.stdin, "buffer", sys.stdin) if source == "-" else source
         known = "<stdin>" if source == "-" else getattr(stream, "name", None)
@@ -130,7 +129,6 @@ def read_parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """
     with opened(path) as file:
         start = file.read(len(GZIP))
-        _check_name(start, os.fspath(path))
         file.seek(0)
         plain = gzip.GzipFile(fileobj=file) if start == GZIP else file
         while part := plain.read(PART):
@@ -247,12 +245,6 @@ def file_names(source: str | os.PathLike[str], keep: Callable[[Path], bool], not
     if not found:
         raise ReadError(name, None, nothing if is_folder else "no file matches this name")
     return found
-
-
-def _check_name(content: bytes, name: str) -> None:
-    if name.lower().endswith(".gz") and not content.startswith(GZIP):
-        came = "something else" if content else "an empty file"
-        raise ReadError(name, None, f"expected gzip data because the name ends in .gz, got {came}")
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def _only_read(data: Dataset, target: Source) -> None:
 
 
 NOT_IN_LETOR = ("feature names", "texts", "names of categories", "clicks", "recall base")
-GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
+GRADES_ONLY = ("features", "texts", "clicks", "recall base")
 FORMATS = {
     "letor": Format(read_letor, write_letor, (".letor", ".svm", *UNSURE), NOT_IN_LETOR),
     **{
@@ -381,7 +381,6 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convers
         return Conversion(len(value), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
     has = {
         "features": value.X.shape[1] > 0,
-        "comments": value.comment is not None,
         "texts": bool(value.texts),
         "names of categories": bool(value.categories),
         "clicks": value.impressions is not None,
@@ -442,11 +441,3 @@ def _entries(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError as error:
         raise ReadError(str(folder), None, f"expected a directory with folds: {error.strerror}") from None
-
-
-def read_graded(source: str | os.PathLike[str], format: str | None = None, **columns: Any) -> Dataset:
-    """Read the graded documents of one file, which must have features; columns as in `read_any`."""
-    data, name, _ = read_data_file(source, format, graded=True, **columns)
-    if not data.X.shape[1]:
-        raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    return data.labelled()

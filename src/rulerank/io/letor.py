@@ -26,10 +26,6 @@ SHOWN = 40  # characters of a file's text in a message
 WRITABLE = {
     "qid": (r"[^\x00-\x20#\ud800-\udfff]+", "at least one character, and no blank, '#' or control character"),
     "docid": (r"[^\x00-\x20\ud800-\udfff]*", "no blank or control character"),
-    "comment": (
-        r"(?![ \t])[^\x00-\x08\x0a-\x1f\ud800-\udfff]*(?<![ \t])",
-        "no line break or other control character, and no blank at either end",
-    ),
 }
 
 Problem = tuple[int, int, int, int]  # line, code, start and stop of the text at fault
@@ -39,8 +35,8 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
     """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz.
 
     - The grade is a whole number, or `?` for a document that is not judged (y = -1).
-    - Query and doc ids stay strings. The doc id is the X of '#docid = X rest' or '# X rest', and the rest goes to
-      `comment`; a row without one has "" there, and a file without any has None.
+    - Query and doc ids stay strings. The doc id is the X of '#docid = X rest' or '# X rest'; a row without one has "",
+      and a file without any has None.
     - A feature that a line leaves out is 0; NULL and nan are missing values (NaN). Features may come in any order.
     - The number of features is the largest index, or `n_features` if given, which must not be less: a test file
       may lack the last feature of its training file.
@@ -53,8 +49,8 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
     >>> data = read_letor(io.StringIO("2 qid:7 1:0.5 3:NULL #docid = d1 inc = 1\\n? qid:7 2:1 # d2"))
     >>> data
     Dataset(2 rows, 1 query, 3 features, grades not labelled: 1, 2: 1)
-    >>> data.X.tolist(), data.docid.tolist(), data.comment.tolist()
-    ([[0.5, 0.0, nan], [0.0, 1.0, 0.0]], ['d1', 'd2'], ['inc = 1', ''])
+    >>> data.X.tolist(), data.docid.tolist()
+    ([[0.5, 0.0, nan], [0.0, 1.0, 0.0]], ['d1', 'd2'])
     """
     if n_features is not None and n_features < 0:
         raise DataError(f"n_features must not be negative: got {n_features}")
@@ -125,7 +121,7 @@ class _Reader:
 
         X = np.zeros((n_rows, n_features), dtype=np.float32)
         grades = np.empty(n_rows, dtype=np.int16)
-        spans = np.empty((n_rows, 6), dtype=np.int64)
+        spans = np.empty((n_rows, 4), dtype=np.int64)
         slow = np.zeros(n_rows, dtype=np.bool_)
         problems = self.parse(X, grades, spans, slow)
         problems += self.read_slowly(self.lines[is_row][slow], X)
@@ -133,10 +129,10 @@ class _Reader:
         if problems:
             line, code, start, stop = min(problems)
             raise ReadError(self.name, line + 1, _describe(code, self.content[start:stop]))
-        qid, docid = self.share(spans[:, :2]), self.texts(spans[:, 2:4])
+        qid, docid = self.share(spans[:, :2]), self.texts(spans[:, 2:])
         if docid is not None and not repeats:
             check_repeats(qid, docid, Origin(self.name, np.flatnonzero(is_row) + 1))
-        return Dataset(X, grades, qid, docid, (), self.texts(spans[:, 4:]))
+        return Dataset(X, grades, qid, docid)
 
     def measure(self) -> tuple[int, int]:
         """Find the parts of each line; return the largest feature index and the line that has it first."""
@@ -202,16 +198,13 @@ class _Reader:
 
 
 def _lines(data: Dataset) -> Iterator[str]:
-    qid, docid, comment = (_column(data, name) for name in ("qid", "docid", "comment"))
-    for row, text in enumerate(comment):
-        if text and not docid[row]:
-            raise DataError(f"row {row} has a comment but no doc id, which comes first in LETOR text: {text[:SHOWN]!r}")
+    qid, docid = (_column(data, name) for name in ("qid", "docid"))
     template = "".join(f" {index + 1}:%s" for index in range(data.X.shape[1]))
     for start in range(0, len(data), ROWS_PER_BLOCK):
         values = _number_texts(data.X[start : start + ROWS_PER_BLOCK])
         for row, texts in enumerate(values, start):
             grade = "?" if data.y[row] == UNLABELLED else data.y[row]
-            about = f" #docid = {docid[row]} {comment[row]}".rstrip(" ") if docid[row] else ""
+            about = f" #docid = {docid[row]}" if docid[row] else ""
             yield f"{grade} qid:{qid[row]}{template % texts}{about}\n"
 
 

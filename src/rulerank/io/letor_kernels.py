@@ -228,16 +228,13 @@ def _grade(content: Array, start: int, stop: int) -> int:
 
 @compiled
 def _split_comment(content: Array, hash_: int, end: int, span: Array) -> None:
-    """Find doc id and rest in '#docid = ID rest' or '# ID rest'."""
+    """Find the doc id in '#docid = ID rest' or '# ID rest'."""
     at = _skip_blanks(content, min(hash_ + 1, end), end)
     if _is_word(content, at, min(at + DOCID.size, end), DOCID, SAME_CASE):
         equals = _skip_blanks(content, at + DOCID.size, end)
         if equals < end and content[equals] == EQUALS:
             at = _skip_blanks(content, equals + 1, end)
     span[2], span[3] = at, _field_end(content, at, end)
-    span[4], span[5] = _skip_blanks(content, span[3], end), end
-    while span[5] > span[4] and (content[span[5] - 1] == SPACE or content[span[5] - 1] == TAB):
-        span[5] -= 1
 
 
 @compiled

@@ -49,7 +49,7 @@ TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are 
     "text": ("text", "body", "abstract"),
     "url": ("url", "link"),
 }
-TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
+TEXT_NAMES = [*(name for names in TEXT_COLUMNS.values() for name in names), "comment"]
 LOG_COLUMNS = ("position:log", "impressions:log", "clicks:log")
 BASE_COLUMNS = ("judged:qrels", "base:qrels")
 MARKED_COLUMNS = (*LOG_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
@@ -76,8 +76,8 @@ def read_table(
     author:field; a warning names the columns that are left out. `wanted`: features that will be taken by name, which
     stay whatever they look like, without a warning about others. Ids are text ("007" stays "007"). No `docid` or
     `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column must be
-    there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one of who
-    graded each row, `rater`, as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
+    there; an empty feature is missing (NaN). The column of who graded
+    each row, `rater`, is kept as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
     clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features` writes, are
     which rows are judged and how many judgements of each grade the query has. A document that appears twice in one
     query is an error, unless two raters graded it, it was shown at two positions, or `repeats` allows it. A csv of
@@ -126,14 +126,13 @@ def to_frame(data: Dataset) -> pl.DataFrame:
     columns.append(pl.Series("grade", data.y).replace(UNLABELLED, None))
     columns += [_feature_series(data, name, data.X[:, i]) for i, name in enumerate(data.feature_names)]
     columns += [_text_series(name, values) for name, values in texts.items()]
-    columns += [] if data.comment is None else [_text_series("comment", data.comment)]
     if data.impressions is not None:
         columns += map(pl.Series, LOG_COLUMNS, data.impressions.columns())
     if data.base is not None:
         kinds = np.where(data.base.extra, 2, data.base.judged.astype(int))
         columns.append(_text_series(BASE_COLUMNS[0], np.array(JUDGED, dtype=object)[kinds]))
         columns.append(_text_series(BASE_COLUMNS[1], data.base.grades))
-    taken = {"qid", "docid", "grade", "comment", *MARKED_COLUMNS, *texts}.intersection(data.feature_names)
+    taken = {"qid", "docid", "grade", *MARKED_COLUMNS, *texts}.intersection(data.feature_names)
     if taken:
         raise DataError(
             f"a feature or text cannot be named {min(taken)!r}, which a table uses for another column; rename it"
@@ -154,18 +153,14 @@ def write_table(data: Dataset, target: Source, *, format: str | None = None) -> 
 
 
 def feature_columns(
-    others: pl.DataFrame,
-    qid: pl.Series,
-    wanted: Collection[str] | None = None,
-    *,
-    else_hold: str = "do not hold numbers",
+    others: pl.DataFrame, wanted: Collection[str] | None = None, *, else_hold: str = "do not hold numbers"
 ) -> list[str]:
     """Return which columns are features: numbers and categories that do not look like ids. A warning names the others.
 
     wanted: columns of numbers that stay whatever they look like; with it there is no warning.
     """
     numbers = [column for column, dtype in others.schema.items() if is_feature(dtype)]
-    like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column], qid)]
+    like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column])]
     features = [column for column in numbers if column not in like_ids]
     if wanted is not None:
         return features
@@ -204,10 +199,10 @@ def _to_dataset(
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise origin(None, f"a column has no name; name it, remove it, or choose columns ({either('features')})")
-        others = {*reserved, "comment", *texts}
+        others = {*reserved, *texts}
         texts_wanted = [column for column in frame if column.dtype == pl.String and column.name in (wanted or ())]
         frame = frame.with_columns(parsed(column) for column in texts_wanted if column.name not in others)
-        features = feature_columns(frame.drop(others, strict=False), frame[qid], wanted)
+        features = feature_columns(frame.drop(others, strict=False), wanted)
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise origin(
@@ -226,13 +221,10 @@ def _to_dataset(
         check_repeats(qids, docids, origin, np.array([f"{q}\0{who}" for q, who in pairs], dtype=object))
     if docids is not None and not (docids != "").any():
         docids = None
-    comment = None
-    if "comment" in frame.columns and "comment" not in features:
-        comment = shared_strings(frame["comment"].cast(pl.String).fill_null(""))
     X, categories, dates = feature_values(frame, features, origin)
     y = grade_values(frame[grade], origin) if grade in frame.columns else np.full(len(frame), UNLABELLED)
     base = _base_of(frame, origin)
-    return Dataset(X, y, qids, docids, tuple(features), comment, kept, categories, impressions, base, dates)
+    return Dataset(X, y, qids, docids, tuple(features), kept, categories, impressions, base, dates)
 
 
 def _check_columns(frame: pl.DataFrame, origin: Origin, named: Sequence[tuple[str, str]]) -> None:

@@ -282,8 +282,8 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str, chances: Ar
         nameless = format == "csv" and to_judge and (names != chosen.docid).any()
         columns = np.empty((len(rows), 0)) if chances is None else chances[:, None]
         names_of = () if chances is None else (PROBABILITY,)
-        bare: dict[str, Any] = {"X": columns, "feature_names": names_of, "categories": {}, "texts": {}}
-        chosen = replace(chosen, **bare, comment=names if nameless else None)
+        bare: dict[str, Any] = {"X": columns, "feature_names": names_of, "categories": {}}
+        chosen = replace(chosen, **bare, texts={"comment": names} if nameless else {})
     out = io.BytesIO()
     if len(rows) or format == "csv":
         write_any(chosen, out, format)

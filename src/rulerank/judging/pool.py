@@ -243,8 +243,7 @@ def read_pool(
         not_numbers = [column for column in shown.values() if frame[column].dtype == pl.String]
         not_numbers += [column for column in frame.columns if column.endswith(FIELD)]
         others = frame.drop({*own, "comment", *MARKED_COLUMNS, *chosen.values(), *not_numbers}, strict=False)
-        queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
-        features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
+        features = feature_columns(others, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: [text or None for text in frame[column].to_list()] for role, column in chosen.items()}
     return _named_pool(data, texts, name, {field: frame[column].to_list() for field, column in shown.items()})

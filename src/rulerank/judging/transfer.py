@@ -85,15 +85,16 @@ def export_labels(
     if not pairs:
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")
     y = np.array([UNLABELLED if agreed[pair] is None else agreed[pair] for pair in pairs], dtype=np.int16)
-    comment = None
-    if by_name in (*TABLE_FORMATS, "letor"):  # formats with comments
+    comment = {}
+    if by_name in TABLE_FORMATS:
         said = [_comment(given.get(pair, {}), how, agreed[pair], decided=pair in counting.decided) for pair in pairs]
-        comment = np.array(said, dtype=object)
+        comment = {"comment": np.array(said, dtype=object)}
     if pool is None:
         queries, docs = (np.array(names, dtype=object) for names in zip(*pairs, strict=True))
-        return write_any(Dataset(np.empty((len(pairs), 0)), y, queries, docs, comment=comment), path, format)
+        return write_any(Dataset(np.empty((len(pairs), 0)), y, queries, docs, texts=comment), path, format)
     rows = [pool.rows[pair] for pair in pairs]
-    done = write_any(replace(pool.data[rows], y=y, comment=comment, base=None), path, format)
+    chosen = pool.data[rows]
+    done = write_any(replace(chosen, y=y, texts={**chosen.texts, **comment}, base=None), path, format)
     n_elsewhere = len(agreed) - len(rows)
     note = f"labels of {counted(n_elsewhere, 'document')} not in the pool" if n_elsewhere else ""
     return replace(done, note=", ".join(filter(None, (done.note, note))))
