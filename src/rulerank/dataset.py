@@ -24,6 +24,7 @@ FEWEST_TO_WARN = 10  # labels
 KEY = 16  # bytes of the hash of a query's id
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
 LOWEST = int(np.iinfo(np.int32).max)  # position
+MOST_IN_ALL = 2**53  # impressions of a log: up to here every whole number is a float64, too
 MOST = 10**12  # impressions of a row: eight million rows of them fit into an int64
 
 
@@ -46,6 +47,7 @@ class Impressions(RowColumns):
         position = _whole("position", self.position, "a whole number from 1, the top of the list", 1, LOWEST)
         count = _whole("impressions", self.count, "a whole number from 1", 1, MOST)
         clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
+        check_total(float(count.sum(dtype=np.float64)))
         self.set_columns(position=position.astype(np.int32), count=count, clicks=clicks)
         above = np.flatnonzero(clicks > count)
         if above.size:
@@ -62,6 +64,15 @@ class Impressions(RowColumns):
         """Return how many impressions and clicks there are, as a data set shows them."""
         n_impressions, n_clicks = int(self.count.sum()), int(self.clicks.sum())
         return f", {counted(n_impressions, 'impression')}, {counted(n_clicks, 'click')}"
+
+
+def check_total(impressions: float) -> None:
+    """Refuse more impressions than can be added up exactly.
+
+    >>> check_total(1e9)
+    """
+    if impressions > MOST_IN_ALL:
+        raise DataError(f"expected at most {MOST_IN_ALL:,} impressions, got {impressions:,.0f}: are these counts?")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import polars as pl
 from rulerank._util.parameters import is_whole
 from rulerank._util.words import counted, listed
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
-from rulerank.dataset import LOWEST, MOST, Array, Dataset, Impressions, query_index
+from rulerank.dataset import LOWEST, MOST, Array, Dataset, Impressions, check_total, query_index
 from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
 
@@ -227,6 +227,7 @@ def read_clicks(
     found = found.filter(pl.col("wrong").is_null() & (pl.col("impressions") > 0)).drop("wrong", "n_rows")
     if not len(found):
         raise DataError(f"{name}: the log has no impressions")
+    check_total(float(found["impressions"].sum()))
     typed = found.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
     return ClickCounts(typed.select(*KEYS, *COUNTS).sort(KEYS))
 

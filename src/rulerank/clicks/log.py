@@ -77,7 +77,7 @@ class Log:
             raise MissingExtraError("clicks", "duckdb") from None
         if format is not None and format not in FORMATS.values():
             raise DataError(f"expected csv, tsv, jsonl or parquet as the format of a log, got {format!r}")
-        one = isinstance(sources, str | os.PathLike | pl.LazyFrame) or hasattr(sources, "read") or is_frame(sources)
+        one = isinstance(sources, str | os.PathLike) or hasattr(sources, "read") or is_frame(sources)
         if not one and not (isinstance(sources, Iterable) and (sources := list(sources))):
             raise DataError(f"expected a log: a file, a folder, a pattern, a data frame, or several: got {sources!r}")
         self._error = duckdb.Error
@@ -127,11 +127,10 @@ class Log:
             raise ReadError(file.name, place, f"cannot be read as {file.format}: {what}") from None
 
     def _opened(self, source: Any, format: str | None) -> Iterator[LogFile]:
-        if is_frame(source) or isinstance(source, pl.LazyFrame):
-            frame = source if isinstance(source, pl.LazyFrame) else to_polars(source)
+        if is_frame(source):
             path = self._new_path(".parquet")
             try:
-                frame.lazy().sink_parquet(path)
+                to_polars(source).write_parquet(path)
             except pl.exceptions.PolarsError as error:
                 raise DataError(f"a column of the data frame cannot be read: {_first_line(error)}") from None
             yield self._file(FRAME, "parquet", path, None)
@@ -144,22 +143,19 @@ class Log:
             yield self._opened_file(path, format)
 
     def _opened_file(self, path: str, format: str | None) -> LogFile:
-        if os.path.exists(path) and not os.path.isfile(path):
-            return self._copied(path, format)  # such as a pipe, which can be read once
+        is_pipe = os.path.exists(path) and not os.path.isfile(path)  # can be read once
+        if is_pipe or any(sign in path for sign in "*?["):  # DuckDB would take the name for a pattern
+            return self._copied(path, format)
         head = next(read_parts(path), b"").lstrip()  # says what is wrong with the file
         with Path(path).open("rb") as file:
             note_input(file.fileno(), path)
             packing = "gzip" if file.read(len(GZIP)) == GZIP else None
-        format = format or FORMATS.get(format_suffix(path)) or _sniffed(head, path)
+        format = format or FORMATS.get(format_suffix(path)) or _sniffed(head)
         if is_model(head) or (packing and format == "parquet"):
             return self._copied(path, format)
         if not head:
             raise ReadError(path, None, "the file is empty")
-        own = path
-        if any(sign in path for sign in "*?["):  # DuckDB would take it for a pattern
-            own = self._new_path()
-            os.symlink(os.path.abspath(path), own)
-        return self._file(path, format, own, packing)
+        return self._file(path, format, path, packing)
 
     def _copied(self, source: Any, format: str | None) -> LogFile:
         """Open what has no path that DuckDB could read."""
@@ -168,7 +164,7 @@ class Log:
             raise ReadError(name, None, "the file is empty")
         path = self._new_path()
         Path(path).write_bytes(content)
-        return self._file(name, format or FORMATS.get(format_suffix(name)) or _sniffed(content, name), path, None)
+        return self._file(name, format or FORMATS.get(format_suffix(name)) or _sniffed(content), path, None)
 
     def _file(self, name: str, format: str, path: str, packing: str | None) -> LogFile:
         if format == "parquet":
@@ -291,13 +287,11 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or ["damaged"])[0]
 
 
-def _sniffed(content: bytes, name: str) -> str:
+def _sniffed(content: bytes) -> str:
     if content.startswith(b"PAR1"):
         return "parquet"
-    if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+    if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[{", b"[\n")):
         return "jsonl"
-    if content.lstrip().startswith((b"[{", b"[\n")):
-        raise ReadError(name, None, "expected JSON lines, one object per line: got an array; write one object per line")
     return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
 
 
@@ -314,9 +308,6 @@ def _lines(path: str) -> Iterator[bytes]:
 def _json_keys(name: str, path: str) -> list[str]:
     keys: dict[str, None] = {}
     for number, line in enumerate(itertools.islice(_lines(path), KEY_LINES), 1):
-        if number == 1 and line.startswith(codecs.BOM_UTF8):
-            what = "expected JSON lines, got a byte order mark before the first: save the file as UTF-8 without one"
-            raise ReadError(name, None, what)
         if line.strip():
             keys |= dict.fromkeys(json_object(line.decode(errors="replace"), name, number))
     return list(keys)

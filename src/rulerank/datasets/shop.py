@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
 
 from rulerank._util.parameters import Array, is_whole
 from rulerank._util.words import old_attribute
@@ -402,21 +401,8 @@ def _judgements(documents: list[dict[str, Any]], queries: Queries, truth: Array)
 
 def _shared_words(documents: list[dict[str, Any]], queries: Sequence[str]) -> Array:
     """Return, for each query and document, how many words they share; a rare one counts more."""
-    number: dict[str, int] = {}
-    rows, columns = [], []
-    for row, document in enumerate(documents):
-        text = " ".join([document["title"], document["description"], document["category"], *document["tags"]])
-        for word in dict.fromkeys(_words(text)):
-            rows.append(row)
-            columns.append(number.setdefault(word, len(number)))
-    has = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(documents), len(number)))
-    weights = np.log(len(documents) / has.sum(axis=0)) + 1
-    asked = np.zeros((len(queries), len(number)))
-    for row, query in enumerate(queries):
-        known = [number[word] for word in _words(query) if word in number]
-        asked[row, known] = weights[known]
-    return (has @ asked.T).T
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z']+", text.lower())
+    counter = CountVectorizer(token_pattern="[a-z']+", binary=True, dtype=np.float64)
+    texts = [" ".join([one["title"], one["description"], one["category"], *one["tags"]]) for one in documents]
+    has = counter.fit_transform(texts)
+    weights = np.log(len(documents) / np.asarray(has.sum(axis=0)).ravel()) + 1
+    return (has @ (counter.transform(queries).toarray() * weights).T).T

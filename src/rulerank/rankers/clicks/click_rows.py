@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulerank._util.parameters import shown as as_shown
-from rulerank.dataset import LOWEST, Array, Dataset, query_index
+from rulerank.dataset import LOWEST, Array, Dataset, check_total, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.rows import check_numbers, content_keys
 
@@ -87,6 +87,7 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int, docid: Ar
         shown = check_numbers("impressions", impressions, n_rows, "numbers above 0")
         if (shown == 0).any():
             raise DataError(f"impressions must be numbers above 0: got 0 at row {int((shown == 0).argmax())}")
+        check_total(float(shown.sum()))
     clicks = check_numbers("y", y, n_rows, "the number of clicks of each row")
     above = np.flatnonzero(clicks > shown)
     if above.size:
