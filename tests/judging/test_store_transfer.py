@@ -44,8 +44,7 @@ def test_letor_lines_carry_the_features_of_the_pool(store, empty, tmp_path):
     done = export_labels(store, tmp_path / "out.txt", POOL)
     assert str(done) == "3 rows, as letor"
     assert (tmp_path / "out.txt").read_text() == (
-        "2 qid:q1 1:0.5 #docid = a median of 2\n? qid:q1 1:0.1 #docid = b cannot be judged\n"
-        "0 qid:q2 1:0.9 #docid = a 1 rater\n"
+        "2 qid:q1 1:0.5 #docid = a\n? qid:q1 1:0.1 #docid = b\n0 qid:q2 1:0.9 #docid = a\n"
     )
     assert import_labels(empty, tmp_path / "out.txt", "old") == 2
 
