@@ -19,7 +19,6 @@ from papers.systems import SYSTEMS, systems_named, with_top_feature
 from rulerank.errors import DataError, RulerankError
 from rulerank.evaluation.rankings import feature_scores
 from rulerank.experiment.report import FORMATS, check_formats
-from rulerank.experiment.run import Step
 from rulerank.io.formats import read_folds
 from rulerank.render.figures import check_matplotlib
 
@@ -74,7 +73,10 @@ def reproduce(folder: Path, formats: Sequence[str], asked: argparse.Namespace) -
             print(line, flush=True)
             lines.append(line)
         (out / "letter.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    experiment = run_systems(folds, systems, out=out / "cells", n_jobs=asked.jobs, on_step=tell)
+    experiment = run_systems(folds, systems, out=out / "cells", n_jobs=asked.jobs)
+    for (system, place), failure in experiment.failures.items():
+        what = "skipped" if failure.skipped else "failed"
+        print(f"{system}, {folds[place].name}: {what}: {failure.reason}", file=sys.stderr)
     page, summary = papers_report(
         experiment,
         title=f"The papers on {name}",
@@ -84,13 +86,6 @@ def reproduce(folder: Path, formats: Sequence[str], asked: argparse.Namespace) -
     files = write_papers(page, summary, out, formats)
     print(f"{page.lead[0]}\n{', '.join(map(str, files))}")
     return any(not failure.skipped for failure in experiment.failures.values())
-
-
-def tell(step: Step) -> None:
-    """Say on stderr what failed."""
-    if step.failure is not None:
-        what = "skipped" if step.failure.skipped else "failed"
-        print(f"{step.system}, {step.fold}: {what}: {step.failure.reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":

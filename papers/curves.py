@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 COLOURS = ("#3b82f6", "#ef4444", "#10b981", "#d97706", "#8b5cf6", "#db2777", "#0d9488", "#65a30d", "#7c8592", "#b45309")
 MARKERS = "osD^vP*Xhp"
+
+
+@dataclass(frozen=True)
+class DrawnPicture(Picture):
+    """A picture that has files, too."""
+
+    key: str
+    draw: Callable[[str], bytes] = field(compare=False, repr=False)  # a file by its ending
 
 
 def rank_curves(curves: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
@@ -62,5 +71,4 @@ def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) ->
     if figure.get_suptitle():
         figure.suptitle("")
     name = re.sub(r"\W", "-", key)
-    svg, width = inline_svg(figure, name, dpi), float(figure.get_figwidth())
-    return Picture(title, svg, about, name, partial(figure_bytes, figure), width)
+    return DrawnPicture(title, inline_svg(figure, name, dpi), about, name, partial(figure_bytes, figure))

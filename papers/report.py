@@ -7,19 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from papers.competence_figures import average_scores, competence_domains, competence_map
-from papers.curves import curves_picture, picture
+from papers.curves import DrawnPicture, curves_picture, picture
 from papers.published import published_section, with_published_times
 from papers.sampled import FromTheTop
 from papers.sampling_tables import ABOUT, sampling_tables
-from papers.systems import GROUPS
 from rulerank.errors import TooLargeError
-from rulerank.experiment.report import BOLD, Summary, groups, how, make_report, named, write_files
+from rulerank.experiment.report import BOLD, Summary, how, make_report, named, write_files
 from rulerank.experiment.run import Experiment
 from rulerank.fusion.competence import Competence
 from rulerank.io.files import write_bytes
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.render.document import Cell, Page, Picture, Section, Table
-from rulerank.render.latex import render_latex
 
 DRAWN = ("html", "figures")  # formats that need pictures
 FIGURES = "figures"  # the folder
@@ -63,18 +61,17 @@ def papers_report(
         run,
     ]
     blocks = tuple(section for section in sections if section.parts)
-    return replace(page, blocks=blocks, groups=tuple(GROUPS.items())), summary
+    return replace(page, blocks=blocks), summary
 
 
 def write_papers(page: Page, summary: Summary, out: Path, formats: Sequence[str]) -> list[Path]:
-    """Write the files of the report, and the pictures beside it, to which report.tex refers."""
-    files = write_files(page, summary, out, [name for name in formats if name not in ("latex", "figures")])
+    """Write the files of the report, and the pictures beside it."""
+    files = write_files(page, summary, out, [name for name in formats if name != "figures"])
     contents: dict[str, bytes] = {}
-    if "latex" in formats:
-        contents["report.tex"] = render_latex(page, FIGURES if "figures" in formats else None).encode()
     if "figures" in formats:
-        drawn = [(one.key, one.draw) for one in page.pictures if one.draw is not None]
-        contents |= {f"{FIGURES}/{key}{end}": draw(end) for key, draw in drawn for end in (".pdf", ".svg")}
+        parts = [part for block in page.blocks if isinstance(block, Section) for part in block.parts]
+        drawn = [part for part in parts if isinstance(part, DrawnPicture)]
+        contents = {f"{FIGURES}/{one.key}{end}": one.draw(end) for one in drawn for end in (".pdf", ".svg")}
     for file, content in contents.items():
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(out / file, content)
@@ -99,8 +96,7 @@ def deviations_tables(summary: Summary) -> list[Table]:
             )
             rows.append((named(row), *figures))
         name, header = f"{title}, mean ± deviation", ("system", *measures)
-        own_groups = groups(summary)
-        tables.append(Table(name, header, tuple(rows), note=note, key=f"deviations-{key}", groups=own_groups))
+        tables.append(Table(name, header, tuple(rows), note=note, key=f"deviations-{key}"))
     return tables
 
 

@@ -48,9 +48,5 @@ def run_systems(folds: Sequence[Fold], systems: Sequence[System], **options: Any
         ready.append(System(system.name, system.group, AfterOthers(system.plan, used), system.about))
     then = run_experiment(folds, ready, **options)
     return replace(
-        first,
-        systems=tuple(systems),
-        cells=first.cells | then.cells,
-        failures=first.failures | then.failures,
-        n_reused=first.n_reused + then.n_reused,
+        first, systems=tuple(systems), cells=first.cells | then.cells, failures=first.failures | then.failures
     )

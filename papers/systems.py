@@ -25,7 +25,6 @@ from papers.plans import Fuse, LinearCombination
 from papers.run import Follower
 from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop
 from rulerank.errors import DataError
-from rulerank.experiment.systems import GROUPS as OWN_GROUPS
 from rulerank.experiment.systems import SYSTEMS as OWN_SYSTEMS
 from rulerank.experiment.systems import Rank, System
 from rulerank.fusion.competence import Competence
@@ -35,15 +34,6 @@ from rulerank.sampling.ssar import SSAR
 
 # the second paper's sigma_min was chosen on vali, and came out as .01; the first one's stands for one row
 SUPPORTS = {"min_support": (0.0, 0.001, 0.01)}
-GROUPS = {
-    "rules": "rule voting",
-    "metrics": "rule voting, by metric",
-    "aggregation": "aggregation of the seven metrics",
-    "linear": "query intercepts",
-    "sampling": "rule voting on a few chosen labels",
-    "baselines": "baselines of the papers",
-    "libraries": "rankers of other libraries",
-} | OWN_GROUPS
 
 
 def metric(name: str, of_rules: str) -> System:

@@ -51,7 +51,6 @@ COMMANDS = """
     train train.txt vali.txt --tune --method QI --set missing=mean -o new.rulerank
     train pool.csv --labels graded.csv --baseline bm25_body -o new.rulerank
     train pool.csv --labels each.csv --raters gpt -o new.rulerank
-    train pool-with-clicks.parquet -o new.rulerank --propensities looked-at.csv
     train parts -o new.rulerank --method RE-GR
     methods FR
     evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3

@@ -8,7 +8,6 @@ import pytest
 
 import rulerank as rr
 import rulerank.selection
-from rulerank._util.words import old_names
 
 OF_MODULES = [f"{module}.{name}" for module in rr.MODULES for name in getattr(getattr(rr, module), "__all__", ())]
 
@@ -32,28 +31,6 @@ def test_an_unknown_name_lists_what_there_is():
         rr.read_leter  # noqa: B018
     with pytest.raises(AttributeError, match=r"'rulerank\.io' has no attribute 'write_leter'; it has read_letor, "):
         rr.io.write_leter  # noqa: B018
-
-
-@pytest.mark.parametrize(("old", "new"), old_names("python").items())
-def test_a_name_of_version_0_1_leads_to_the_new_one(old, new):
-    with pytest.raises(AttributeError) as error:
-        getattr(rr, old)
-    assert str(error.value) == f"rr.{old} is now {new}"
-    value = rr
-    for part in new.split("(")[0].split(".")[1:] if new.startswith("rr.") else ():
-        value = getattr(value, part)
-
-
-def test_a_parameter_of_version_0_1_leads_to_the_new_one():
-    with pytest.raises(TypeError, match=r"^Anchored has no argument 'today'; it is now baseline=$"):
-        rr.Anchored(today="bm25")
-    with pytest.raises(TypeError, match=r"^QueryIntercepts.fit has no argument 'judge'; it is now rater=$"):
-        rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], judge=["ann", "bob"])
-
-
-def test_an_attribute_of_version_0_1_leads_to_the_new_one():
-    with pytest.raises(AttributeError, match=r"^'Dataset' has no attribute 'shown': it is now 'impressions'$"):
-        _ = rr.Dataset([[0.5]], [1], ["q"]).shown
 
 
 def test_importing_loads_nothing_heavy():

@@ -176,7 +176,7 @@ def test_random_has_the_confidence_interval_of_its_draws(summary):
 def test_what_was_not_run_is_a_dash(experiment):
     some = [system for system in experiment.systems if system.name in ("SSARP", "QI")]
     cells = {place: scores for place, scores in experiment.cells.items() if place[0] in ("SSARP", "QI")}
-    [table] = sampling_tables(summarise(type(experiment)(experiment.folds, tuple(some), cells, {}, "MAP", 0)))
+    [table] = sampling_tables(summarise(type(experiment)(experiment.folds, tuple(some), cells, {}, "MAP")))
     assert [cell.text for cell in table.rows[0]][2:6] == ["–", "–", "–", "–"]
 
 

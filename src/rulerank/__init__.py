@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rulerank._util.words import old_names, surface
+from rulerank._util.words import surface
 
 __version__ = "0.1.0"
 
@@ -84,9 +84,6 @@ __all__, _find = surface(
 def __getattr__(name: str) -> Any:
     if name in MODULES:
         return import_module(f"{__name__}.{name}")
-    new = old_names("python").get(name)
-    if new is not None:
-        raise AttributeError(f"rr.{name} is now {new}")
     return _find(name)
 
 

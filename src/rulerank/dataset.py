@@ -7,14 +7,14 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank._util.parameters import Array as Array
 from rulerank._util.parameters import refuse_mask, unmasked
-from rulerank._util.words import counted, old_attribute
+from rulerank._util.words import counted
 from rulerank.errors import DataError
 from rulerank.recall_base import CountedRows, RecallBase, RowColumns, counted_rows
 
@@ -103,8 +103,6 @@ class Dataset:
     impressions: Impressions | None = None  # of each row: its position in a list, how often it was shown there, clicked
     base: RecallBase | None = None  # of each row: whether it is judged, and all judgements of its query
     dates: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
-    if not TYPE_CHECKING:
-        __getattr__ = old_attribute
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):

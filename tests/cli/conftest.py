@@ -106,7 +106,6 @@ def click_logs():
     log.write_csv("log.csv")
     log.write_parquet("log.parquet")
     write_any(rr.clicks.read_clicks("log.csv").join(data), "pool-with-clicks.parquet")
-    Path("looked-at.csv").write_text("position,propensity\n" + "".join(f"{k},{1 / k}\n" for k in range(1, 7)))
     Path("logs").mkdir()
     log.with_columns(time=pl.lit("2026-11-17T09:30:00Z")).write_ndjson("logs/day.jsonl")
     write_teams(Path(), "one", "two")

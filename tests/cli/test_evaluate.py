@@ -125,12 +125,6 @@ def test_a_comparison_prints_as_a_table_and_is_written_as_markdown(run, folder):
     assert "ties expected" in written
 
 
-def test_measures_with_brackets_and_commas_are_taken_apart_right(run, folder):
-    words = ("-m", "RBP(p=0.8),Success(rel=2,judged_only=True)@3", "--convention", "standard:ties=file")
-    found = rankings_of(run, "test.csv", "--feature", "bm25_body", *words)
-    assert list(found[0]["means"]) == ["RBP(p=0.8)", "Success(rel=2,judged_only=True)@3"]
-
-
 @pytest.mark.parametrize("name", ["letor3-ohsumed.Fold1.ties", "letor4-mq2008.Fold4.rules"])
 def test_official_figures_come_out_of_the_command_line(run, letor, official, name):
     data, fold, _ = name.split(".")

@@ -3,7 +3,6 @@
 import io
 import re
 import sys
-from decimal import Decimal
 
 import pytest
 
@@ -11,31 +10,6 @@ import rulerank as rr
 from rulerank.cli.output import print_page
 
 EXPLAIN = ("explain", "test.txt", "model.rulerank")
-
-
-def numbers_below(title, table):
-    """The numbers of a column, which end where its title ends; cells of words may take several lines."""
-    _, header, *lines = table.splitlines()
-    end = header.index(title) + len(title)
-    found = [re.search(r"  ([+-]\d+\.\d+)$", line[:end]) for line in lines if len(line) >= end]
-    return [Decimal(number[1]) for number in found if number]
-
-
-def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(run, folder):
-    data = rr.datasets.make_ranking(n_queries=8, docs_per_query=12, n_features=16, seed=4)
-    rr.io.write_table(data, "pool.csv")
-    rr.Anchored(baseline="bm25_body").fit(data[:40]).save("few.rulerank")
-    out = run("explain", "pool.csv", "few.rulerank", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
-    table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
-    total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
-    assert sum(numbers_below("difference", table)) == total
-    said = re.search(r"scores (\S+) and \S+ (\S+): a difference of (\S+)\.", out)
-    high, low, difference = map(Decimal, said.groups())
-    assert high - low == difference == total
-    assert "\nbaseline ranking" in table
-    one = run("explain", "pool.csv", "few.rulerank", "--query", "q1", "--doc", "q1-d2").out
-    table = one[one.index("Feature by feature") : one.index("these add up to ")]
-    assert sum(numbers_below("adds", table)) == Decimal(re.match(r"Why q1-d2 scores (\S+)", one)[1])
 
 
 def test_a_table_with_clicks_has_each_document_once(run, folder):

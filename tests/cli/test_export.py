@@ -8,11 +8,22 @@ import rulerank as rr
 synthetic = rr.datasets.make_ranking(n_queries=12, n_features=3, seed=0)
 
 
-@pytest.mark.parametrize("target", ["opensearch-ltr", "solr-ltr", "xgboost", "sql", "python", "vespa", "lightgbm"])
-def test_the_document_goes_to_stdout_and_what_to_do_with_it_to_stderr(run, folder, target):
+@pytest.mark.parametrize(
+    ("target", "how"),
+    [
+        ("opensearch-ltr", "send this with"),
+        ("solr-ltr", "send this with"),
+        ("xgboost", "load this with"),
+        ("sql", "this"),
+        ("python", "this"),
+        ("vespa", "this"),
+        ("lightgbm", "load this with"),
+    ],
+)
+def test_the_document_goes_to_stdout_and_what_to_do_with_it_to_stderr(run, folder, target, how):
     done = run("export", "linear.rulerank", "--to", target)
     made = rr.export_model(rr.load("linear.rulerank"), target)
-    said = [f"send this with: {made.request}", *(f"note: {note}" for note in made.notes)]
+    said = [f"{how}: {made.request}", *(f"note: {note}" for note in made.notes)]
     assert done == (0, made.to_bytes().decode(), "\n".join(said) + "\n")
 
 

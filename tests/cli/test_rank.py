@@ -50,15 +50,6 @@ def test_json_holds_the_scores_unless_a_file_does(run, model):
     assert run.json("rank", *WORDS, "-o", "ranked.txt") == {"rows": 96, "format": "scores"}
 
 
-def test_a_run_has_the_best_first(run, model):
-    assert run("rank", *WORDS, "-o", "model.run").code == 0
-    data, found = read_any("test.txt"), rr.read_run("model.run")
-    score = dict(zip(zip(data.qid, data.docid, strict=True), model.predict(data), strict=True))
-    assert {(q, d): s for q, d, s in zip(found.qid, found.docid, found.score, strict=True)} == score
-    for query in set(found.qid):
-        assert (np.diff(found.score[found.qid == query]) <= 0).all()
-
-
 def test_csv_and_runs_have_the_ids_of_the_documents_or_their_keys(run, model):
     data = read_any("test.txt")
     said = f"qid,docid,score\n{data.qid[0]},{data.docid[0]},{float(model.predict(data)[0])!r}\n"
@@ -102,10 +93,3 @@ def test_features_of_a_table_are_matched_by_name_and_must_all_be_there(run, fold
     write_any(rr.Dataset(table.X[:, 1:], table.y, table.qid), "less.txt")
     error = run("rank", "less.txt", "model.rulerank").err  # no zeros for features of another name
     assert error.startswith(f"error: less.txt: the data lacks {len(names)} of the {len(names)} features ")
-
-
-def test_a_model_that_normalises_gets_the_queries_of_the_file(run, folder):
-    data = read_any("test.txt")
-    ranker = rr.GlobalRules(normalize="rank").fit(data)
-    ranker.save("model.rulerank")
-    assert np.array_equal(ranked(run, *WORDS), ranker.predict(data.X, qid=data.qid))

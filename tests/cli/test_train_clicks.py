@@ -63,29 +63,6 @@ def test_clicks_are_recognised_and_what_was_found_is_said(pool, synthetic, tmp_p
     assert rr.evaluate(synthetic, ranker.predict(synthetic)).means["NDCG@10"] > baseline
 
 
-PROPENSITIES = [
-    ("position,propensity\n" + "".join(f"{k},{1 / k}\n" for k in range(1, 11)), None),
-    ("1;1\n", "looked.csv:1: expected a position and a propensity, such as 2,0.6: got '1;1'"),
-    ("1,high\n", "expected a position and a propensity, such as 2,0.6: got '1,high'"),
-    ("1,1\n1,0.5\n", "looked.csv:2: position 1 is given twice"),
-    ("\ufeffposition,propensity\n1,1\n", "position 2 is missing"),
-    ("", "expected lines of a position and a propensity"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), PROPENSITIES)
-def test_propensities_are_taken_from_a_file(pool, tmp_path, text, message):
-    path = tmp_path / "looked.csv"
-    path.write_text(text)
-    result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--propensities", path, "--json")
-    if message is None:
-        found = json.loads(result.stdout)["clicks"]
-        assert found["source"] == "given"
-        assert found["positions"][1]["effect"] == pytest.approx(0.6931, abs=1e-3)
-    else:
-        assert message in said(result)
-
-
 def test_the_baseline_is_kept_where_clicks_do_not_say_otherwise(noise, synthetic, tmp_path):
     result = call(noise, "-o", tmp_path / "m.rulerank", "--json")
     assert "Using bm25_body as the baseline ranking (guessed from its name" in result.stderr

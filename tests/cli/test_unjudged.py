@@ -120,16 +120,6 @@ def test_queries_without_candidates_are_told(run, collection):
     assert "1 query without candidates counts 0" in done.out + done.err
 
 
-def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection):
-    Path("some.csv").write_text("qid,docid,grade,x\na,d,0,3\na,e,?,2\na,f,1,1\n")
-    skipped = run.json("evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
-    assert (skipped["means"]["MAP"], skipped["n_not_judged"]) == (0.5, 1)
-    words = ("evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--convention", "standard:unjudged=0")
-    [counted] = run.json(*words)["rankings"]
-    assert counted["means"]["MAP"] == pytest.approx(1 / 3)
-    assert "n_not_judged" not in counted
-
-
 def test_parts_that_carry_a_recall_base_say_that_it_is_not_used(run, collection):
     Path("parts").mkdir()
     make_pool(run, name="parts/pool.parquet")

@@ -28,8 +28,3 @@ def test_a_feature_whose_own_name_begins_with_a_dash_is_found():
     assert feature_scores(data, "-age").tolist() == [1, 2]
     assert feature_scores(data, "--age").tolist() == [-1, -2]
     assert best_feature(data) == "-age"
-
-
-def test_the_best_feature_may_be_one_that_ranks_lowest_first():
-    data = Dataset([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [2, 1, 0], ["q"] * 3, feature_names=("depth", "same"))
-    assert best_feature(data) == best_feature(data, "ndcg@2") == "-depth"

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,19 +12,10 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.splits import gains_plainly, halves_plainly
 from rulerank.dataset import Dataset
-from rulerank.errors import DataError, MissingExtraError
+from rulerank.errors import DataError
 from rulerank.experiment import curve as curves
-from rulerank.experiment.curve import (
-    LabelCurve,
-    Point,
-    choose,
-    label_curve,
-    label_curve_figure,
-    scores_after,
-    split_halves,
-)
+from rulerank.experiment.curve import choose, label_curve, scores_after, split_halves
 from rulerank.rankers.pool import PoolLearner
-from rulerank.render.figures import figure_bytes
 from rulerank.selection.few_labels import few_label_ranker
 
 BASELINE = "bm25_body"
@@ -141,7 +131,7 @@ def test_ctrl_c_leaves_the_splits_that_are_done(monkeypatch):
     monkeypatch.setattr(curves, "choose", interrupted)
     curve = label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)
     assert (curve.n_done, curve.n_splits) == (2, 5)
-    assert "in 2 splits of the 5 asked for, as it was interrupted:" in curve.note
+    assert "in 2 splits of 5, then interrupted:" in curve.note
     n_asked[:] = [None]
     with pytest.raises(KeyboardInterrupt):  # one split has no worst among others
         label_curve(DATA, ["QI"], ["strata"], n_splits=5, sizes=[20], baseline=BASELINE)
@@ -167,43 +157,3 @@ def test_sizes_are_those_that_the_pools_reach():
 def test_mistakes_are_named(message, options):
     with pytest.raises(DataError, match=f"^{message}"):
         label_curve(**{"data": DATA, "rankers": ["QI"], "baseline": BASELINE, "n_splits": 2} | options)
-
-
-def made(n_rankers, n_samplers):
-    points = [
-        Point(f"ranker {n}", f"way {k}", size, float(size), 0.3, 0.001 * size, 0.001 * size - 0.3 * (n == 0), 0)
-        for n in range(n_rankers)
-        for k in range(n_samplers)
-        for size in (20, 50, 120)
-    ]
-    return LabelCurve("MAP", "bm25", 0.4, tuple(points), 5000.0, 20, 20)
-
-
-def test_the_figure_has_the_baseline_at_zero_means_as_lines_and_the_worst_as_thin_ones():
-    figure = label_curve_figure(made(2, 1))
-    assert [panel.get_title() for panel in figure.axes] == ["ranker 0", "ranker 1"]
-    worst, mean, zero = figure.axes[1].lines
-    assert mean.get_xydata().tolist() == worst.get_xydata().tolist() == [[20, 0.02], [50, 0.05], [120, 0.12]]
-    assert zero.get_ydata() == [0, 0]
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["way 0", "baseline bm25: MAP 0.400", "worst split of each"]
-    told = [[text.get_text() for text in panel.texts] for panel in figure.axes]
-    assert told == [["worst: \N{MINUS SIGN}0.28"], []], "losses below the axis are told in words"
-
-
-@pytest.mark.parametrize(("n_rankers", "n_samplers"), [(1, 5), (5, 3)])
-def test_the_legend_fits_into_the_picture(n_rankers, n_samplers):
-    figure = label_curve_figure(made(n_rankers, n_samplers))
-    assert sum(panel.get_visible() for panel in figure.axes) == n_rankers
-    figure.draw_without_rendering()
-    legend = figure.legends[0].get_window_extent()
-    assert figure.bbox.x0 <= legend.x0
-    assert legend.x1 <= figure.bbox.x1
-
-
-def test_a_file_is_the_same_every_time_and_what_to_install_is_told(monkeypatch):
-    first, second = (figure_bytes(label_curve_figure(made(1, 1)), ".svg") for _ in range(2))
-    assert first == second
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"needs matplotlib.*pip install 'rulerank\[figures\]'"):
-        label_curve_figure(made(1, 1))

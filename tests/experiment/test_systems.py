@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_a_failure_with_its_reason(run, message):
     ("systems", "message"),
     [
         ({"mine": 3}, "mine: expected a ranker with fit and predict, a run .* or the name of a system: got 3"),
-        ({"mine": First}, "got the class First, not one of it"),
+        ({"mine": First}, "got the class First, not an instance"),
         ({"mine": "RE-GGR"}, "unknown system 'RE-GGR'"),
         ([First()], r"expected the name of a system, or \{'mine': First\(\)\} for one of your own"),
         ("GlobalRules", r"expected a list of systems, such as \['GlobalRules'\]: got the text 'GlobalRules'"),

@@ -79,8 +79,7 @@ def test_answers_are_checked(ranker, bad, message):
         check_answers(ranker, bad)
 
 
-def test_answers_are_read_in_three_forms():
-    assert read_answers('[{"score": 1}]') == read_answers('{"answers": [{"score": 1}]}') == [{"score": 1}]
+def test_answers_are_read_line_by_line():
     assert read_answers('{"score": 1}\n\n{"score": 2}\n') == [{"score": 1}, {"score": 2}]
     with pytest.raises(DataError, match=r"line 2 is not JSON .*expected an object such as"):
         read_answers('{"score": 1}\nno\n')

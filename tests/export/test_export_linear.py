@@ -22,7 +22,7 @@ def ranker():
 
 def test_vespa_takes_a_linear_model_as_an_expression(ranker):
     made = export_model(ranker, "vespa", model_name="linear")
-    assert made.request == "save as linear.expression, and say expression: file:linear.expression"
+    assert made.request == "save as linear.expression; in the rank profile, expression: file:linear.expression"
     values = dict(zip(synthetic.feature_names, synthetic.X[0].tolist(), strict=True))
     assert eval(made.document, values) == pytest.approx(ranker.predict(synthetic)[0], rel=1e-12)
 

@@ -250,6 +250,16 @@ def test_a_note_of_many_names_says_where_all_of_them_are():
     assert "'n19' is 19, ... (30 names, all of them in `categories` of the export); any other name is 30" in note
 
 
+def test_a_category_that_the_model_ignores_is_not_in_the_notes():
+    columns = {"qid": [1] * 300, "grade": [0, 1] * 150, "price": [1.0, 2.0] * 150, "kind": ["a"] * 300}
+    frame = pl.DataFrame(columns).with_columns(pl.col("kind").cast(pl.Categorical))
+    ranker = rr.FittedRules().fit(rr.from_frame(frame))
+    for target in ("onnx", "sql"):
+        made = export_model(ranker, target)
+        assert (made.features, made.categories) == (("price", "kind"), {})
+        assert not any("kind" in note for note in made.notes)
+
+
 def test_the_python_file_refuses_a_number_for_a_category():
     made = {}
     exec(export_model(of_brands("FittedRules"), "python").document, made)

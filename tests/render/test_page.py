@@ -20,8 +20,6 @@ SYSTEMS = Table(
     ),
     note="p < 0.05",
     words=("source",),
-    groups=("rules", "mine"),
-    legend=True,
 )
 PAGE = Page(
     "Two & more",
@@ -33,7 +31,6 @@ PAGE = Page(
         Sentences("Words", ("Some.",)),
     ),
     facts=(("folds", "5"),),
-    groups=(("rules", "rule voting"),),
     footer="The end.",
     sortable=True,
 )
@@ -70,13 +67,10 @@ def test_html_has_all_of_it_and_nests():
 def test_html_cells_carry_what_they_know():
     html = render_html(PAGE)
     first, second = re.findall(r"<tr[^>]*><td.*?</tr>", html)[:2]
-    assert 'title="says &quot;a&quot;"><span class="dot c0"></span>a&lt;b&gt;' in first
+    assert 'title="says &quot;a&quot;">a&lt;b&gt;' in first
     assert 'class="n strong" data-name="MAP" data-v="0.5"><span>0.5000<span class="mark up">▲</span></span>' in first
     assert '<td class="word" data-name="source">the paper</td>' in first
-    assert second.startswith('<tr class="first">'), "another group begins"
-    assert '<span class="dot"></span>c_d' in second, "a group that the page does not know is grey"
     assert '<span class="mark"></span>' in second, "every cell of a column with marks leaves room for one"
-    assert '<li><span class="dot c0"></span>rule voting</li><li><span class="dot"></span>mine</li>' in html
     drawn = '<span class="bar both"><i style="margin-left:25.0%;width:25.0%"></i></span>'
     assert f'<span class="down">-0.50{drawn}</span>' in html, "bars go both ways from zero"
 

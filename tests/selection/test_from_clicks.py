@@ -123,14 +123,6 @@ def test_a_few_queries_with_clicks_say_nothing(strong):
     assert "8,000 impressions, with clicks in 5 held-out queries, are too few to compare" in learned.lines()[-2]
 
 
-def test_propensities_that_clicks_contradict_are_refused(strong):
-    looked = {k: 1 / k for k in range(1, 11)} | {2: 0.001}
-    with pytest.raises(
-        DataError, match=r"position 2 was clicked in \d+ % .* but its propensity is 0.001: a position cannot"
-    ):
-        select_by_clicks(strong, QI, propensities=looked, baseline=BASELINE)
-
-
 def test_what_does_not_learn_from_clicks_is_named(strong):
     with pytest.raises(DataError, match=r"FittedRules does not learn from clicks; QueryIntercepts \(QI\) does"):
         rr.select(strong, rr.FittedRules())

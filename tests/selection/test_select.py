@@ -168,10 +168,16 @@ def test_many_queries_are_held_out_only_until_there_are_enough(monkeypatch):
 @pytest.mark.parametrize("data", [SYNTHETIC[:499], SYNTHETIC[: 20 * (FEW_QUERIES - 1)]])
 def test_few_labels_or_queries_take_the_simplest(data):
     found = select(data, BOTH)
-    assert (found.method, found.n_queries, found.table) == ("QI", 0, ())
-    assert found.reason.endswith("are too few to choose by cross-validation (from 500 of 15)")
+    assert (found.method, found.n_queries, len(found.table)) == ("QI", len({*data.qid}), 1)
+    quality = f": MAP {found.table[0].mean:.4f} on {found.n_queries} held-out queries; "
+    few = f"{len(data)} labels of {found.n_queries} queries are too few to choose by cross-validation (from 500 of 15)"
+    assert found.reason.endswith(quality + few)
     assert found.reason in repr(found)
-    assert select(data, {"rules": RULES}).reason == "rules: the only one to choose from"
+    alone = select(data, {"rules": RULES})
+    assert alone.reason.endswith("held-out queries; the only one to choose from")
+    tiny = select(data[:80], BOTH)  # four queries cannot be split into five folds
+    assert (tiny.n_queries, tiny.table) == (0, ())
+    assert tiny.reason.endswith(": 80 labels of 4 queries are too few to choose by cross-validation (from 500 of 15)")
 
 
 def test_every_setting_is_what_refits_by_query_give_and_the_best_is_fitted_to_everything():

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, NoReturn
+from typing import Any
 
-MOST_DIGITS = 17  # that tell any two numbers apart
 DIGITS = 6  # of a cut that people read
 NEXT_TO_NOTHING = 1e-12  # what is smaller is left over from rounding
 MOST_DAYS = 700_000  # from 1970, either way, that a calendar has
@@ -126,7 +125,7 @@ def written_cuts(cuts: Iterable[float], *, dates: bool = False) -> list[str]:
     ['2026-11-17 12:01', '2026-11-17 12:02']
     """
     if not dates:
-        return shorten(cuts, DIGITS)
+        return shorten(cuts)
     days = [float(cut) for cut in cuts]
     if all((2 * day).is_integer() for day in days):
         return [as_date(math.ceil(day)) for day in days]
@@ -151,8 +150,8 @@ def in_words(name: str, bin: int, shown: Sequence[str]) -> str:
     return f"{name} in [{shown[bin - 1]}, {shown[bin]})"
 
 
-def shorten(cuts: Iterable[float], most: int = MOST_DIGITS) -> list[str]:
-    """Write ascending numbers with three digits, each with as many more, up to most, as tell it from its neighbours.
+def shorten(cuts: Iterable[float]) -> list[str]:
+    """Write ascending numbers with three digits, and up to six where neighbours would else look alike.
 
     >>> import numpy as np
     >>> shorten(np.array([0.3600000143, 0.55, 1234.5]))
@@ -169,8 +168,8 @@ def shorten(cuts: Iterable[float], most: int = MOST_DIGITS) -> list[str]:
         cuts[tiny[0]] = 0.0
     needed = [3] * len(cuts)
     for place, (low, high) in enumerate(itertools.pairwise(cuts)):
-        apart = (n for n in range(3, most) if float(_write(low, n)) < float(_write(high, n)))
-        digits = next(apart, most)
+        apart = (n for n in range(3, DIGITS) if float(_write(low, n)) < float(_write(high, n)))
+        digits = next(apart, DIGITS)
         needed[place], needed[place + 1] = max(needed[place], digits), digits
     return [_write(cut, digits) for cut, digits in zip(cuts, needed, strict=True)]
 
@@ -205,20 +204,13 @@ def surface(package: str, names: Mapping[str, Sequence[str]]) -> tuple[list[str]
 
 @cache
 def old_names(kind: str) -> dict[str, str]:
-    """Return the names of version 0.1 and what they are now: of options, commands, or what files hold.
+    """Return names in files of version 0.1, and what they are now.
 
-    >>> old_names("commands")["curve"]
-    'label-curve'
+    >>> old_names("classes of models")
+    {'AnchoredRules': 'Anchored'}
     """
     found: dict[str, dict[str, str]] = json.loads(files("rulerank._util").joinpath("old_names.json").read_text())
     return found[kind]
-
-
-def old_attribute(owner: object, name: str) -> NoReturn:
-    """Say what an attribute of version 0.1 is called now: as `__getattr__` of a class whose attributes changed."""
-    new = old_names("attributes").get(name)
-    known = f"{type(owner).__name__!r} has no attribute {name!r}" + ("" if new is None else f": it is now {new!r}")
-    raise AttributeError(known, name=name, obj=owner)
 
 
 def by_new_names(state: Mapping[str, Any]) -> dict[str, Any]:

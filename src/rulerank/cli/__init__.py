@@ -15,10 +15,9 @@ from importlib import import_module
 from typing import Annotated, Any, TextIO
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from rulerank import __version__
-from rulerank._util.words import old_names
 from rulerank.errors import RulerankError
 from rulerank.io.files import inputs_watched
 
@@ -32,7 +31,7 @@ PANELS = {  # of options in the help of commands; all others are in "Options"
     f"--{name}": panel
     for panel, names in {
         "Method": "method set vali tune",
-        "Labels": "labels own-grades import rater kind raters guidelines overlap propensities unjudged",
+        "Labels": "labels own-grades import rater kind raters guidelines overlap unjudged",
         "Columns": "qid docid grade features columns",
         "Server": "host port token open workers max-docs timeout",
         "General": "json help",
@@ -42,7 +41,7 @@ PANELS = {  # of options in the help of commands; all others are in "Options"
 
 
 class Command(TyperCommand):
-    """A command with panels of options; it knows the options of version 0.1."""
+    """A command whose help lists options in panels."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line, without Typer's braces."""
@@ -63,31 +62,8 @@ class Command(TyperCommand):
                 with formatter.section(name):
                     formatter.write_dl(records)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Suggest the new name of an old option, in the usual error."""
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            new = old_names("options").get(getattr(error, "option_name", ""))
-            if new is not None and hasattr(error, "possibilities"):
-                error.possibilities = [new]
-            raise
 
-
-class Group(TyperGroup):
-    """The commands; it knows the command names of version 0.1."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Suggest the new name of an old command, in the usual error."""
-        new = old_names("commands").get(args[0] if args else "")
-        if new is not None:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {new!r}?")
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(
-    cls=Group, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in COMMANDS:
     about, _, examples = inspect.cleandoc(command.__doc__ or "").partition("\nExample:\n")
     # the epilog comes after the options, so that help ends with the examples; \b keeps their lines

@@ -50,8 +50,8 @@ def evaluate(
     `rulerank sample --for-comparison`. The first file is then the data, unless it is a run. A label store that holds
     both kinds of labels needs no --llm-labels.
 
-    Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50, RBP(p=0.8), ... and those of ir_measures. More
-    settings of --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
+    Default measures: MAP, NDCG@10 and P@1. Others: MRR, ERR@10, R@50 and MeanNDCG. More settings of
+    --convention: complete=true (a query missing in a run counts as 0), relevant_from (the lowest relevant
     grade) and max_grade (the highest grade of the scale, for ERR).
 
     Example:
@@ -67,7 +67,6 @@ def evaluate(
     from rulerank.cli.output import ending_of, print_json, print_results, results_text
     from rulerank.evaluation import compare_results
     from rulerank.evaluation.evaluation import as_dict, said
-    from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
     from rulerank.io.files import write_text
     from rulerank.judging.label_files import is_store
@@ -78,6 +77,7 @@ def evaluate(
     if twice:
         raise DataError(f"name each file and feature once: {twice!r} is given twice")
     convention, given = cli.name_and_settings(convention, "--convention", SETTINGS)
+    asked = [name for several in measure or [] for name in several.split(",")]
     if llm_labels is not None or (qrels is not None and is_store(qrels)):
         if compare or per_query or out is not None or given.keys() & {"unjudged", "complete"}:
             raise DataError(
@@ -85,9 +85,7 @@ def evaluate(
                 "settings unjudged and complete"
             )
         rules = {"convention": convention, **given}
-        estimate(
-            files, feature or [], qrels, llm_labels, measure or ["NDCG@10"], cli.columns(qid, docid), rules, as_json
-        )
+        estimate(files, feature or [], qrels, llm_labels, asked or ["NDCG@10"], cli.columns(qid, docid), rules, as_json)
         return
     unjudged = str(given.pop("unjudged")) if "unjudged" in given else None
     complete = bool(given.pop("complete", False)) or compare
@@ -102,7 +100,7 @@ def evaluate(
         raise DataError("ties=docid needs document ids: name their column with --docid, or choose other ties")
     results = {
         ranking.name: ranking.evaluate(
-            split_names(measure or ["MAP", "NDCG@10", "P@1"]),
+            asked or ["MAP", "NDCG@10", "P@1"],
             convention=convention,
             # runs may hold different documents, some of them only relevant ones
             any_grades=qrels is not None and unjudged != "skip",
@@ -132,7 +130,6 @@ def estimate(
 
     from rulerank.cli.output import print_json
     from rulerank.evaluation.llm_labels import estimate_with_llm
-    from rulerank.evaluation.measures import split_names
     from rulerank.io.files import NamedBytes, read_bytes
     from rulerank.io.formats import HEAD, detect
     from rulerank.judging.llm_raters import pool_of_llm, read_both
@@ -156,7 +153,7 @@ def estimate(
         estimate_with_llm(
             data, {name: scores[name] for name in names}, both.human, measure, probability=both.probability, **rules
         )
-        for measure in split_names(measures)
+        for measure in measures
         for names in asked
     ]
     if as_json:

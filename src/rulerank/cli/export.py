@@ -26,8 +26,8 @@ def export(
     Writes the model and prints how to load it. Supports FittedRules, Anchored, GlobalRules with votes=evidence (the
     default) and linear models, on raw feature values. Other models are refused with the reason. Scores are equal up to
     the rounding of the target (float32 in some). The system must compute the features that the model was trained on:
-    --json lists them. For categories, sql and python use names, the other targets codes: a note lists them, and --json
-    prints all.
+    --json lists them. A search engine needs a feature set (Solr: feature store) with these features before the model.
+    For categories, sql and python use names, the other targets codes: a note lists them, and --json prints all.
 
     --check reads scores of the system, one JSON object per line, {"features": {"bm25": 1.5}, "score": 0.2}, and prints
     how much each differs from the model's score, and why. Categories may be names or codes.
@@ -63,5 +63,8 @@ def export(
         "notes": list(made.notes),
         "categories": made.categories,
     }
-    lines = [f"send {'this' if out == '-' else out} with: {made.request}", *(f"note: {note}" for note in made.notes)]
+    what = "this" if out == "-" else out
+    verb = "send" if made.request.startswith(("POST ", "PUT ")) else "load" if "FILE" in made.request else ""
+    how = f"{verb} {what} with: {made.request}" if verb else f"{what}: {made.request}"
+    lines = [how, *(f"note: {note}" for note in made.notes)]
     report(payload, "\n".join(lines), as_json=as_json, target=out)

@@ -16,7 +16,7 @@ NO_MODEL = (
 
 def label_curve(
     source: Annotated[str, argument("DATA", "Graded documents, or a folder of LETOR folds.")],
-    out: Annotated[list[str] | None, option("FILE", "A .png, .svg, .pdf or .csv; repeatable.", "--out", "-o")] = None,
+    out: Annotated[str | None, option("FILE", "Also write a .csv, one line per point.", "--out", "-o")] = None,
     method: Annotated[
         list[str] | None,
         option(
@@ -40,23 +40,21 @@ def label_curve(
     worst split. Ctrl-C prints the splits done so far.
 
     Example:
-        # one method, as a figure
-        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10,20 --method from-baseline -o gains.png
-        # one sampler, as a table
-        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10 --sampler strata -o gains.csv --json
+        # one method
+        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10,20 --method from-baseline
+        # one sampler, also as a file
+        rulerank label-curve train.txt --baseline f1 --splits 3 --sizes 10 --sampler strata -o gains.csv
     """
     from rulerank.baseline import ModelBaseline
-    from rulerank.cli.output import PICTURES, ending_of, print_json, print_table
+    from rulerank.cli.output import ending_of, print_json, print_table
     from rulerank.dataset import Dataset
-    from rulerank.experiment.curve import RANKERS, label_curve, label_curve_figure
-    from rulerank.io.files import check_directory_of, write_bytes
+    from rulerank.experiment.curve import RANKERS, label_curve
+    from rulerank.io.files import check_directory_of, write_text
     from rulerank.io.formats import read_folds, read_graded
-    from rulerank.render.figures import check_matplotlib, figure_bytes
 
-    for target in out or []:
-        if ending_of(target, (*PICTURES, ".csv")) != ".csv":
-            check_matplotlib()
-        check_directory_of(target, [source])
+    if out is not None:
+        ending_of(out, (".csv",))
+        check_directory_of(out, [source])
     try:
         wanted = None if sizes is None else [int(word) for word in sizes.split(",")]
     except ValueError:
@@ -70,14 +68,12 @@ def label_curve(
         raise DataError(f"--baseline {baseline}: {NO_MODEL}")
     names = method or RANKERS
     curve = label_curve(data, names, sampler, sizes=wanted, n_splits=splits, baseline=start)
-    for target in out or []:
-        ending = Path(target).suffix.lower()
-        drawn = ending in PICTURES
-        write_bytes(target, figure_bytes(label_curve_figure(curve), ending) if drawn else curve.to_csv().encode())
+    if out is not None:
+        write_text(out, curve.to_csv())
     if as_json:
         print_json(curve.to_dict())
         return
     print_table(*curve.table(), n_left=2)
     print(curve.note)
-    for target in out or []:
-        print(f"{target}: {'curve' if target.lower().endswith(PICTURES) else f'{len(curve.points)} points'}")
+    if out is not None:
+        print(f"{out}: {len(curve.points)} points")

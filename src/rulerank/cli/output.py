@@ -29,17 +29,12 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
 
         print(plain_table(header, rows, n_left))
         return
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for column, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if column < n_left else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))  # Text: a name in square brackets is not markup
-    Console().print(table)
+    from rulerank.render.html import table_of
+    from rulerank.render.text import rich_table
+
+    Console().print(rich_table(table_of(header, rows, n_left)))
 
 
 def print_page(page: Page, to: TextIO) -> None:

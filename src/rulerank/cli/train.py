@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,7 @@ from rulerank.cli.options import (
     report_left_out,
     settings,
 )
-from rulerank.errors import DataError, ReadError, TooLargeError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.methods import FROM_BASELINE, method_named
 
 if TYPE_CHECKING:
@@ -62,10 +61,6 @@ def train(
         list[str] | None, option("NAME", "Also use this non-human rater (LLM, clicks) of --labels; repeatable.")
     ] = None,
     baseline: BaselineOption = None,
-    propensities: Annotated[
-        str | None,
-        option("FILE", "Examination probability per position, in lines such as 2,0.6.  [default: estimated]"),
-    ] = None,
     unjudged: Annotated[
         str | None,
         option(
@@ -132,7 +127,6 @@ def train(
         exportable=exportable,
         raters=raters or [],
         baseline=baseline,
-        propensities=None if propensities is None else read_propensities(propensities),
         unjudged=unjudged,
     )
     if labels is not None and asked.tune:
@@ -166,20 +160,12 @@ class Asked:
     exportable: bool
     raters: list[str]
     baseline: str | None
-    propensities: dict[int, float] | None
     unjudged: str | None
 
     @property
     def anchored(self) -> bool:
         """Whether the given method starts from the baseline."""
         return self.method in FROM_BASELINE
-
-    def check_no_clicks(self) -> None:
-        """Refuse propensities for data without clicks."""
-        if self.propensities is not None:
-            raise DataError(
-                f"--propensities needs clicks, and {self.sources[0]} has none: join a click log with `rulerank clicks`"
-            )
 
     def baseline_option(self, data: Dataset) -> Any:
         """Return the baseline of data with clicks, as `select` takes it; None if there is none."""
@@ -261,7 +247,6 @@ def from_grades(asked: Asked, data: Dataset, facts: dict[str, Any]) -> Trained:
     from rulerank.dataset import check_contrast, query_index
     from rulerank.selection.select import default_grid, default_rankers, select
 
-    asked.check_no_clicks()
     if asked.baseline is not None and not asked.anchored:
         few = FROM_BASELINE[0]
         raise DataError(f"--baseline is only used by {few}: leave it out, or add --labels or --method {few}")
@@ -324,16 +309,8 @@ def from_labels(asked: Asked, labels: str) -> Trained:
             None if asked.method in (None, FROM_BASELINE[0]) and not asked.params else make_ranker(name, asked.params)
         )
         baseline = asked.baseline_option(read.log)
-        learned = select(
-            pool,
-            ranker,
-            clicks=read.log,
-            baseline=baseline,
-            propensities=asked.propensities,
-            exportable=asked.exportable,
-        )
+        learned = select(pool, ranker, clicks=read.log, baseline=baseline, exportable=asked.exportable)
         return Trained(learned.ranker, repr(data), facts, data.feature_names, {"few_labels": learned})
-    asked.check_no_clicks()
     would_be = " (the model would equal the baseline ranking)" if anchored else ""
     check_contrast(data.y, query_index(data.qid)[0], f"learn from{would_be}")
     usual = few_label_params(code)
@@ -371,7 +348,7 @@ def from_clicks(asked: Asked, data: Dataset) -> Trained:
     usual = CLICK_PARAMS if asked.method == BY_RATER else {}
     ranker = None if asked.method is None else make_ranker(asked.method, usual | asked.params)
     baseline = asked.baseline_option(data)
-    learned = select(data, ranker, baseline=baseline, propensities=asked.propensities, exportable=asked.exportable)
+    learned = select(data, ranker, baseline=baseline, exportable=asked.exportable)
     saved = "new" if learned.ranker is learned.learned else "baseline"
     facts = {"rows": len(data), "saved": saved}
     return Trained(learned.ranker, repr(data), facts, data.feature_names, {"clicks": learned})
@@ -384,7 +361,7 @@ def from_parts(asked: Asked) -> Trained:
     from rulerank.scale.partitions import check_learns, fit_opened, surveyed
 
     source = asked.sources[0]
-    if len(asked.sources) > 1 or asked.tune or asked.baseline or asked.propensities or asked.unjudged:
+    if len(asked.sources) > 1 or asked.tune or asked.baseline or asked.unjudged:
         raise DataError(f"{source} is read file by file, which works with --method, --set and columns only")
     if asked.method is None:
         raise DataError(f"{source} is read file by file: name the method, such as --method FittedRules")
@@ -452,28 +429,3 @@ def warn_if_useless(ranker: Ranker, data: Dataset) -> None:
     scores = ranker.predict(data)
     if len(data) > 1 and (scores == scores[0]).all():
         warnings.warn("all documents get the same score: no feature separates the grades", stacklevel=3)
-
-
-def read_propensities(path: str) -> dict[int, float]:
-    """Read examination probabilities: lines of a position and a number."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(path, None, f"cannot be read: {error}") from None
-    found: dict[int, float] = {}
-    for number, line in enumerate(lines, start=1):
-        cells = [cell.strip() for cell in line.replace("\t", ",").split(",")]
-        if cells == [""] or (number == 1 and cells[0] == "position"):
-            continue
-        try:
-            place, value = int(cells[0]), float(cells[1])
-        except (IndexError, ValueError):
-            raise ReadError(
-                path, number, f"expected a position and a propensity, such as 2,0.6: got {line!r}"
-            ) from None
-        if place in found:
-            raise ReadError(path, number, f"position {place} is given twice")
-        found[place] = value
-    if not found:
-        raise ReadError(path, None, "expected lines of a position and a propensity, such as 2,0.6: got none")
-    return found

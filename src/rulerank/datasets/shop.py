@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rulerank._util.parameters import Array, is_whole
-from rulerank._util.words import old_attribute
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.files import write_text
@@ -85,8 +84,6 @@ class Shop:
     queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
-    if not TYPE_CHECKING:
-        __getattr__ = old_attribute
 
     def __repr__(self) -> str:
         return f"Shop({len(self.documents):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"

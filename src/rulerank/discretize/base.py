@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rulerank._util.estimator import FLOATS, Estimator, check_is_fitted, in_asked_container, validate
 from rulerank._util.loops import between, compiled, in_blocks
 from rulerank._util.parameters import HasParameters, Parameter, Threads, Whole, unmasked
-from rulerank._util.words import DIGITS, in_words, shorten
+from rulerank._util.words import in_words, shorten
 from rulerank.dataset import UNLABELLED, Array, check_grades
 from rulerank.errors import DataError, ModelFileError
 
@@ -135,7 +135,7 @@ class Discretizer(HasParameters, Estimator, ABC):
         if not 0 <= bin <= len(cuts) + 1:
             raise DataError(f"feature {feature} has bins 0 to {len(cuts) + 1}: got {bin}")
         name = self._name_of(feature) if name is None else name
-        return in_words(name, bin, self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts, DIGITS)))
+        return in_words(name, bin, self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts)))
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file.

@@ -1,8 +1,8 @@
-"""Measure rankings as the field does, with the tie rule declared, and tell whether they differ.
+"""Ranking measures with explicit conventions and tie rules, and tests of differences.
 
-`measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py` and
-prints them, `comparison.py` says whether two rankings differ: the value, its interval and the tests of all of the
-library. `rankings.py` reads what is evaluated: scores, runs, one feature alone. `llm_labels.py` estimates from LLM
+`measures.py` defines measures and conventions, `evaluation.py` computes them with the loops of `kernels.py`,
+`comparison.py` has the intervals and tests of the whole library. `rankings.py` reads what is evaluated: scores, runs,
+single features. `llm_labels.py` estimates from LLM
 labels that human labels correct.
 """
 

@@ -1,8 +1,8 @@
-"""Compare two rankings by what each query says of them: one value, one interval, paired tests and resampling.
+"""Compare two rankings, paired by query: difference, confidence interval, paired tests and the bootstrap.
 
-`Comparison` is that value, whatever two rankings were compared by: a measure on graded documents (`compare`), pairs of
-labels in the right order, documents that people looked at side by side, clicks, or interleaved lists. `interval` is the
-interval of all of them but `compare`, which draws queries anew as the field does.
+`Comparison` is the result of every kind of comparison: a measure on graded documents (`compare`), pairs of labels in
+the right order, side-by-side judgements, clicks, or interleaved lists. All use `interval`, except `compare`, which
+bootstraps over queries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from rulerank.errors import DataError, located
 from rulerank.evaluation.evaluation import Result, evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.render.html import html_table, table_of
-from rulerank.render.text import latex_table, plain_table
+from rulerank.render.latex import latex_table
+from rulerank.render.text import plain_table
 
 LEVEL = 0.95  # of intervals
 LEAVE = 0.9  # of an interval that decides whether to leave a baseline: equal rankings pass its low end in 1 of 20 cases
@@ -32,7 +33,7 @@ SAME = 1e-12  # values that differ by less are equal: sums of the same numbers i
 
 
 class Interval(NamedTuple):
-    """A figure, and from where to where it may lie."""
+    """A value and its confidence interval."""
 
     value: float
     low: float
@@ -73,7 +74,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Of a: better, worse, unclear (the interval holds 0), or too few (queries to tell)."""
+        """Of a: better, worse, unclear (the interval contains 0), or too few (queries)."""
         if self.n_queries < self.least:
             return "too few"
         return "better" if self.low > 0 else "worse" if self.high < 0 else "unclear"
@@ -89,12 +90,12 @@ class Comparison:
 
 
 def interval(parts: Array, wholes: Array | None = None, *, level: float = LEVEL) -> Interval:
-    """Return the sum of parts by the sum of wholes, one entry a query, and its interval; without wholes the mean.
+    """Return a ratio of sums over queries, with its confidence interval; without wholes, the mean of the parts.
 
-    Queries are drawn anew, not what is in them: a thousand impressions of one query say little about other queries. A
-    value v is in the interval if a t-test of `parts - v * wholes` does not find that their mean differs from 0
-    (Fieller), which holds its level however uneven queries are; of a mean it is the t interval. One query alone, or one
-    that holds nearly all, says nothing: the interval is all there is.
+    The unit is the query: a thousand impressions of one query say little about other queries. A value v is in the
+    interval if a t-test of `parts - v * wholes` does not find a mean different from 0 (Fieller), which keeps its level
+    if queries differ in size; for a mean it is the t interval. With one query, or one that has nearly everything, the
+    interval is infinite.
 
     >>> interval(np.array([1, 2, 3]))
     Interval(value=2.0, low=-0.4841..., high=4.4841...)
@@ -120,12 +121,12 @@ def interval(parts: Array, wholes: Array | None = None, *, level: float = LEVEL)
 
 
 def share_interval(parts: Array, wholes: Array, *, level: float = LEVEL, one_each_way: bool = False) -> Interval:
-    """Return a share, so many of so many in each query, and its interval.
+    """Return a share (parts of wholes, by query) with its confidence interval.
 
-    one_each_way: two queries more, all and nothing of one: that all went alike so far is no certainty.
+    one_each_way: add two queries of one trial, a win and a loss, so that a few equal outcomes do not look certain.
 
-    It is never narrower than if all trials had nothing in common (Clopper and Pearson): queries that agree by chance
-    prove nothing. Where each query has one trial, they have nothing in common.
+    The interval is never narrower than that of independent trials (Clopper and Pearson), which is exact if each query
+    has one trial.
 
     >>> share_interval(np.array([10]), np.array([100]))
     Interval(value=0.1, low=0.0, high=1.0)
@@ -149,7 +150,7 @@ def share_interval(parts: Array, wholes: Array, *, level: float = LEVEL, one_eac
 def compare_gains(
     measure: str, names: tuple[str, str], a: Array, b: Array, *, least: int = 2, level: float = LEVEL
 ) -> Comparison:
-    """Compare two rankings by a figure of each query, the higher the better.
+    """Compare two rankings by one value per query, higher is better.
 
     >>> compare_gains("NDCG@10", ("new", "baseline"), np.array([0.5, 0.7, 0.6]), np.array([0.4, 0.5, 0.6])).verdict
     'unclear'
@@ -167,7 +168,7 @@ def compare_gains(
 def compare_trials(
     measure: str, names: tuple[str, str], won: Array, lost: Array, ties: int = 0, *, least: int, level: float = LEVEL
 ) -> Comparison:
-    """Compare two rankings by trials that one of them wins, so many in each query; ties are left out of the shares.
+    """Compare two rankings by wins and losses per query; ties are left out of the shares.
 
     >>> found = compare_trials("side-by-side", ("new", "baseline"), np.ones(11), np.zeros(11), ties=7, least=5)
     >>> found.verdict, found.wins, found.mean_a
@@ -212,7 +213,7 @@ class ComparisonTable:
 
     def to_latex(self) -> str:
         """A LaTeX table (package booktabs), with the note as a comment below it."""
-        return f"{latex_table(*self.rows(), n_left=3)}\n% {self.note}\n"
+        return f"{latex_table(table_of(*self.rows(), n_left=3))}\n% {self.note}\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all pairs and rankings as plain values."""
@@ -248,7 +249,7 @@ def compare(
     alpha: float = 0.05,
     **rules: Any,
 ) -> ComparisonTable:
-    """Compare each pair of rankings over queries.
+    """Test every pair of rankings for a difference: paired t-test, randomisation test and bootstrap interval.
 
     >>> y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
     >>> found = compare(y, {"good": [2, 1, 2, 1, 2, 1], "bad": [1, 2, 2, 1, 1, 2]}, qid)
@@ -261,12 +262,12 @@ def compare(
     y : the grades, with qid, the query of each; or a Dataset, which includes its queries.
     scores : the rankings by name, each one score per row.
     measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each.
-    n_rounds : rounds of the randomisation test (signs of the differences flipped at random, two-sided; all ways of
-        flipping them when there are at most n_rounds) and of the bootstrap of the mean difference, whose percentiles
-        are the interval.
+    n_rounds : rounds of the two-sided randomisation test (random signs of the differences; all combinations if there
+        are at most n_rounds) and of the bootstrap of the mean difference, whose percentiles are the interval.
+    alpha : level of the tests; the intervals have 1 - alpha.
     rules : convention, ties, docid, relevant_from, max_grade, unjudged and n_jobs, as in `evaluate`.
     """
-    asked = as_measures(measures, others=True)
+    asked = as_measures(measures)
     if not isinstance(scores, Mapping):
         came = type(scores).__name__
         raise DataError(f"expected the grades, then the rankings as a dict from name to scores: got {came}")
@@ -375,7 +376,7 @@ def randomisation_test(differences: Array, n_rounds: int, seed: int) -> Array:
     for n_drawn in _chunks(n_rounds, n_queries):
         signs = 1.0 - 2.0 * rng.integers(2, size=(n_drawn, n_queries), dtype=np.int8)
         n_extreme += _is_extreme(signs, differences).sum(axis=0)
-    p = (1 + n_extreme) / (1 + n_rounds)  # the ranking as it is counts as one of the rounds: p is never 0
+    p = (1 + n_extreme) / (1 + n_rounds)  # the observed difference counts as one round: p is never 0
     for pair, moved in enumerate(row[np.abs(row) >= SAME] for row in differences):
         if 2**moved.size <= min(n_rounds, MAX_FLIPS):
             flips = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
@@ -400,7 +401,7 @@ def bootstrap_means(values: Array, n_rounds: int, seed: int) -> Array:
 
 
 def _is_extreme(signs: Array, differences: Array) -> Array:
-    """Tell for each row of signs and each of differences whether the flipped sum is as far from 0 as the real one."""
+    """Return for each row of signs and of differences whether the flipped sum is as extreme as the observed one."""
     n_queries = differences.shape[1]
     flipped = np.abs(signs @ differences.T)
     return flipped >= np.abs(differences.sum(axis=1)) - SAME * max(1, n_queries)

@@ -1,4 +1,4 @@
-"""Evaluate a ranking: check the arrays, group them by query, run the loops; figures that say how they came about."""
+"""Evaluate a ranking: check the arrays, group them by query, run the compiled loops, return a `Result`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rulerank.recall_base import CountedRows
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import plain_table
 
-from .measures import KINDS, TIE_RULES, Measure, OtherMeasure, as_measures, convention_named, other_values
+from .measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 
 if TYPE_CHECKING:
     from rulerank.evaluation.comparison import ComparisonTable
@@ -41,7 +41,7 @@ class Result:
     n_without_relevant: int  # queries without a relevant document count 0 (in NDCG and ERR: without any gain)
     convention: str
     ties: str
-    remarks: tuple[Remark, ...] = ()  # what else a reader must know, such as queries that a run lacks
+    remarks: tuple[Remark, ...] = ()  # notes, such as how many queries are missing in a run
 
     @property
     def n_queries(self) -> int:
@@ -75,7 +75,7 @@ class Result:
         return html_table(table_of(["measure", "mean"], self._rounded(), note=self.note))
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """Return the means and how they came about as plain values; per_query: the value of every query too."""
+        """Return the means and the settings as plain values; per_query: also the value of every query."""
         facts = ("means", "n_queries", "n_without_relevant", "n_docs", "n_tied", "convention", "ties")
         payload: dict[str, Any] = {name: getattr(self, name) for name in facts}
         payload |= {remark.key: remark.n for remark in self.remarks}
@@ -89,7 +89,7 @@ class Result:
 
 
 class Remark(NamedTuple):
-    """Something counted that a reader of the figures must know."""
+    """A count that a reader of the results must know."""
 
     key: str  # in JSON
     n: int
@@ -109,12 +109,11 @@ def evaluate(
     retrieved: ArrayLike | None = None,
     relevant_from: int = 1,
     max_grade: int | None = None,
-    judged: ArrayLike | None = None,
     unjudged: int | str | None = None,
     any_grades: bool = False,
     n_jobs: int | None = None,
 ) -> Result:
-    """Measure how well scores, or a run, rank the documents of each query; rows may come in any order.
+    """Compute ranking measures of scores, or of a TREC run, by query; rows may be in any order.
 
     >>> evaluate(y=[2, 0, 1, 0, 1], scores=[0.9, 0.9, 0.1, 0.4, 0.7], qid=["a", "a", "a", "b", "b"])
     measure    mean
@@ -123,9 +122,8 @@ def evaluate(
     P@1      0.7500
     2 queries, convention standard, ties expected: 2 of 5 documents tied
 
-    The order is that of `compare`, too: the grades or the data, what is judged, then by which measures. A Dataset has
-    its queries and document ids with it: evaluate(data, scores, measures="MAP"). A run beside judgements is measured as
-    trec_eval does:
+    A Dataset includes queries and document ids: evaluate(data, scores, measures="MAP"). A run with qrels is evaluated
+    as in trec_eval:
 
     >>> run = Run(["q1", "q1", "q1"], ["a", "b", "c"], [3.0, 2.0, 1.0], ["bm25"] * 3)
     >>> evaluate(run, Qrels(["q1", "q1", "q2"], ["b", "c", "a"], [2, 1, 1]), measures=["NDCG@10", "P@1"])
@@ -137,35 +135,33 @@ they are not counted; complete=True counts them 0
 
     Parameters
     ----------
-    y : the grades, with qid, the query of each; or a Dataset; or a `Run`, or a file or frame of one: a TREC run, or a
-        table with qid, docid and score.
-    scores : of each document; beside a run its judgements: a `Qrels`, a Dataset with grades, or a file of either.
-    measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them. "RBP(p=0.8)", too,
-        and those of ir_measures, if that package is installed, such as "Success@5" or "Bpref".
-    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result reports it.
+    y : grades (then qid is the query of each), a Dataset, or a run: a `Run`, a TREC run file, or a table with the
+        columns qid, docid and score.
+    scores : one score per document; for a run its judgements: a `Qrels`, a Dataset with grades, or a file of either.
+    measures : one or several, such as "MAP", "NDCG@10" or NDCG @ 10; `evaluation.KINDS` lists them.
+    complete : a judged query that is not in the run counts 0 (trec_eval -c); otherwise it is left out, with a note.
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
-    ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
-        ids compared as text, the last first); None: the convention's own rule. Scores tie when they are equal as
-        float64; trec_eval and pytrec_eval round them to float32 first: round them likewise to reproduce their ties.
-    docid : document ids, for ties="docid". Equal ids of a query stay in the order of their rows.
-    retrieved : False for documents that the run did not return. They have no rank and need no score, but count among
-        the relevant documents and in the ideal ranking. A query of which nothing was returned counts 0.
+    ties : "expected" (exact mean over all orders of tied documents), "file" (in row order) or "docid" (trec_eval: by
+        id as text, descending); None: the rule of the convention. Scores tie if they are equal as float64; trec_eval
+        and pytrec_eval round them to float32 first: round them too to reproduce their ties.
+    docid : document ids, for ties="docid". Equal ids of a query keep the order of their rows.
+    retrieved : False for documents that were not retrieved. They have no rank and need no score, but count as
+        relevant documents and in the ideal ranking. A query without a retrieved document counts 0.
     relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
-    judged : False for documents without a judgement, which count as not relevant; only measures of ir_measures such as
-        Bpref and Judged@10 distinguish them from documents judged as not relevant.
-    unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
-        `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
-        Of a run: 0, as in trec_eval, or "skip".
-    any_grades : measure also where no query has documents of two grades, as in a part of the data or in one query. All
-        rankings measure the same there, so that it is an error otherwise.
+    unjudged : 0 counts documents without a grade as not relevant, "skip" leaves them out. The default is 0 for a run,
+        as in trec_eval; for a Dataset see `Dataset.labelled`. Relevant documents of its recall base that are not
+        among its rows count as not retrieved.
+    any_grades : allow data in which no query has documents of different grades, such as a single query. By default
+        this is an error, because all rankings have the same value there.
+    n_jobs : number of threads; None: all cores.
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
     if _is_run(y, scores):
         from rulerank.evaluation.rankings import run_beside
 
-        if any(column is not None for column in (qid, docid, retrieved, judged)):
+        if any(column is not None for column in (qid, docid, retrieved)):
             raise DataError("a run includes its queries and ids: name the rest, evaluate(run, qrels, measures=...)")
         return run_beside(y, scores, complete, unjudged).evaluate(
             measures, convention=convention, ties=ties, relevant_from=relevant_from, max_grade=max_grade,
@@ -176,11 +172,11 @@ they are not counted; complete=True counts them 0
     if isinstance(y, Dataset):
         _no_qid(qid, "evaluate(data, scores, measures=...)")
         y = y if docid is None else replace(y, docid=check_column("docid", docid, len(y)))
-        y, scores, qid, docid, retrieved, judged = with_missed(y, scores, retrieved, judged, y.counted_rows(unjudged))
+        y, scores, qid, docid, retrieved = with_missed(y, scores, retrieved, y.counted_rows(unjudged))
     elif unjudged is not None:
         raise DataError("unjudged is for a Dataset, which knows what is judged: evaluate(data, scores, unjudged=0)")
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
-    asked = as_measures(measures, others=True)
+    asked = as_measures(measures)
     rules = convention_named(convention)
     tie_rule = rules.ties if ties is None else ties
     if tie_rule not in TIE_RULES:
@@ -192,7 +188,6 @@ they are not counted; complete=True counts them 0
     grades = _check_known_grades(y)
     n_rows = grades.size
     ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_mask("retrieved", retrieved, n_rows)
-    known = None if judged is None else _check_mask("judged", judged, n_rows)
     score_bits = _check_scores(scores, ranked).view(np.int64)
     names = None
     if docid is not None and tie_rule == "docid":
@@ -200,7 +195,6 @@ they are not counted; complete=True counts them 0
     rows, starts, queries = _group(check_column("qid", qid, n_rows), names)
     if rows is not None:
         score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
-        known = None if known is None else known[rows]
 
     if not any_grades and ranked.all():
         differs = np.append(grades[1:] != grades[:-1], False)
@@ -216,11 +210,10 @@ they are not counted; complete=True counts them 0
     chances = (2.0**steps - 1) / 2.0 ** (highest if max_grade is None else max_grade)
     ranks = np.arange(1, np.diff(starts).max() + 1)
     discounts = 1 / np.log2(np.maximum(2, ranks + rules.rank_shift))
-    own = [measure for measure in asked if not isinstance(measure, OtherMeasure)]
-    kinds = np.array([list(KINDS).index(measure.name) for measure in own], dtype=np.int64)
-    cutoffs = np.array([measure.cutoff or 0 for measure in own], dtype=np.int64)
-    err_depth = max((measure.cutoff or n_rows for measure in own if measure.name == "ERR"), default=0)
-    values = np.empty((len(own), queries.size))
+    kinds = np.array([list(KINDS).index(measure.name) for measure in asked], dtype=np.int64)
+    cutoffs = np.array([measure.cutoff or 0 for measure in asked], dtype=np.int64)
+    err_depth = max((measure.cutoff or n_rows for measure in asked if measure.name == "ERR"), default=0)
+    values = np.empty((len(asked), queries.size))
     n_relevant, n_tied = np.empty((2, queries.size), dtype=np.int64)
 
     def work(first: int, last: int) -> None:
@@ -230,13 +223,6 @@ they are not counted; complete=True counts them 0
         )  # fmt: skip
 
     in_blocks(work, queries.size, n_jobs, min_block=queries.size * ROWS_PER_THREAD // n_rows)
-    if len(own) < len(asked):
-        scored = score_bits.view(np.float64)
-        found = dict(zip(own, values, strict=True))
-        for measure in asked:
-            if isinstance(measure, OtherMeasure):
-                found[measure] = other_values(measure, grades, scored, ranked, known, starts, tie_rule, relevant_from)
-        values = np.array([found[measure] for measure in asked])
     n_empty = int((n_relevant == 0).sum())
     return Result(asked, queries, values, n_rows, int(n_tied.sum()), n_empty, rules.name, tie_rule)
 
@@ -254,16 +240,12 @@ def graded(
 
 
 def with_missed(
-    data: Dataset,
-    scores: ArrayLike,
-    retrieved: ArrayLike | None = None,
-    judged: ArrayLike | None = None,
-    found: CountedRows | None = None,
-) -> tuple[Array, Array, Array, Array | None, Array | None, Array | None]:
-    """Return the rows that count and, behind them, judged documents that the data's recall base has and these lack.
+    data: Dataset, scores: ArrayLike, retrieved: ArrayLike | None = None, found: CountedRows | None = None
+) -> tuple[Array, Array, Array, Array | None, Array | None]:
+    """Return the rows that count, followed by the judged documents of the recall base that are not among them.
 
-    A query none of whose rows counts is there, with nothing retrieved, if its recall base has relevant documents.
-    They come as `evaluate` takes them: grades, scores, queries, document ids, and which are retrieved and judged.
+    A query without such rows is included, with nothing retrieved, if its recall base has relevant documents.
+    Returns the arguments of `evaluate`: grades, scores, queries, document ids, and which documents are retrieved.
     found: the rows that count, by default those of `labelled`.
     """
     found = data.counted_rows() if found is None else found
@@ -272,9 +254,8 @@ def with_missed(
     n_rows, rows, part = len(data), found.rows, data.counted(found)
     given = check_column("scores", scores, n_rows)[rows]
     kept = None if retrieved is None else _check_mask("retrieved", retrieved, n_rows)[rows]
-    known = None if judged is None else _check_mask("judged", judged, n_rows)[rows]
     if part.base is None:
-        return part.y, given, part.qid, part.docid, kept, known
+        return part.y, given, part.qid, part.docid, kept
     assert data.base is not None
     y, query = np.full(n_rows, UNLABELLED, dtype=data.y.dtype), query_index(data.qid)[0]
     y[rows] = part.y
@@ -292,7 +273,6 @@ def with_missed(
         longer(part.qid, data.qid[first]),
         None if part.docid is None else longer(part.docid, np.full(n, "", dtype=object)),
         longer(np.ones(rows.size, dtype=bool) if kept is None else kept, np.zeros(n, dtype=bool)),
-        longer(part.base.judged if known is None else known, np.ones(n, dtype=bool)),
     )
 
 
@@ -387,7 +367,7 @@ def by_query(results: Mapping[str, Result]) -> tuple[list[str], list[list[Cell]]
 
 
 def note_of(results: Mapping[str, Result]) -> str:
-    """Say how the figures came about."""
+    """Return how the results were computed."""
     first = next(iter(results.values()))
     empty = max(result.n_without_relevant for result in results.values())
     zeros = f"; queries without a relevant document count 0: {empty:,}" if empty else ""
@@ -402,7 +382,7 @@ def said(results: Mapping[str, Result]) -> list[str]:
 def as_dict(
     results: Mapping[str, Result], comparison: ComparisonTable | None, *, per_query: bool = False
 ) -> dict[str, Any]:
-    """Return what the tables show, with all digits, as plain values."""
+    """Return what the tables show as plain values, with all digits."""
     rankings = [{"ranking": name} | result.to_dict(per_query=per_query) for name, result in results.items()]
     pairs = {} if comparison is None else {"pairs": [pair.to_dict() for pair in comparison.pairs]}
     return {"rankings": rankings} | pairs

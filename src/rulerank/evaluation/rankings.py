@@ -1,4 +1,4 @@
-"""Rankings to be judged: scores beside data, one feature of the data alone, or TREC runs beside qrels."""
+"""Rankings to evaluate: scores of data, single features, or TREC runs with qrels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANKED = ("run", "csv", "tsv", "parquet")  # files whose rankings meet the docum
 
 
 class Ranking(NamedTuple):
-    """A ranking by its name, the arguments `rulerank.evaluate` takes for it, and what to say about it."""
+    """A named ranking: the arguments of `rulerank.evaluate`, and notes."""
 
     name: str
     y: Array
@@ -31,12 +31,11 @@ class Ranking(NamedTuple):
     qid: Array
     docid: Array | None
     retrieved: Array | None = None
-    judged: Array | None = None
     remarks: tuple[Remark, ...] = ()
 
     def evaluate(self, measures: Any, **rules: Any) -> Result:
-        """Measure it by rules of `rulerank.evaluate`."""
-        rules |= {"docid": self.docid, "retrieved": self.retrieved, "judged": self.judged}
+        """Evaluate it; rules as in `rulerank.evaluate`."""
+        rules |= {"docid": self.docid, "retrieved": self.retrieved}
         return replace(evaluate(self.y, self.scores, self.qid, measures, **rules), remarks=self.remarks)
 
 
@@ -49,9 +48,9 @@ def from_data(
     unjudged: str | None = None,
     **reading: Any,
 ) -> list[Ranking]:
-    """Return the documents of a data file ranked by each score file, by each run, which meets them by ids, and feature.
+    """Return rankings of a data file: by each score file, run (joined by ids) and feature.
 
-    complete: a query that a run lacks counts 0.
+    complete: a query that is not in a run counts 0.
     unjudged: as in `Dataset.labelled`.
     """
     data = read_data_file(data_file, graded=True, wanted=features, **reading).data
@@ -116,7 +115,7 @@ def all_judgements(data: Dataset) -> Qrels:
 
 
 def left_out(found: CountedRows) -> tuple[Remark, ...]:
-    """Say how many documents and queries do not count, or count 0.
+    """Return notes on documents and queries that do not count, or count 0.
 
     >>> from rulerank.recall_base import CountedRows
     >>> [remark.text for remark in left_out(CountedRows(np.arange(9), np.zeros(9), "0", n_extra=1, n_queries=2))]
@@ -138,7 +137,7 @@ def left_out(found: CountedRows) -> tuple[Remark, ...]:
 def from_runs(
     qrels_file: str, run_files: Sequence[str], *, complete: bool, unjudged: str | None = None, **reading: Any
 ) -> list[Ranking]:
-    """Return each run beside the same judgements; complete: a query that a run lacks counts 0.
+    """Return runs with the same judgements; complete: a query that is not in a run counts 0.
 
     unjudged: "skip" leaves out documents without a judgement, which count as not relevant otherwise.
     """
@@ -149,15 +148,15 @@ def from_runs(
 def beside(
     name: str, run: Run, qrels: Qrels, judged: str, complete: bool, unjudged: int | str | None, counts: str = "true"
 ) -> Ranking:
-    """Return a run beside judgements, whose file is named; counts: how `complete` is said where it would count more."""
+    """Return a run with its judgements; judged: their file name; counts: the value of `complete` in a note."""
     with located(f"does not fit {judged}", name) if judged else nullcontext():
         both = join(run, qrels, complete, unjudged)
     remarks = queries_apart(run, qrels, complete=complete, otherwise=f"complete={counts}")
-    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
+    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks)
 
 
 def judgements_from(source: Any, **reading: Any) -> Qrels:
-    """Return judgements: as they are, of a data set, or of a file: TREC qrels, or any format with grades and ids."""
+    """Return judgements from Qrels, a Dataset, a frame, or a file (TREC qrels, or any format with grades and ids)."""
     if isinstance(source, Qrels):
         return source
     if isinstance(source, Dataset):
@@ -172,7 +171,7 @@ def judgements_from(source: Any, **reading: Any) -> Qrels:
 
 
 def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "complete=true") -> tuple[Remark, ...]:
-    """Say how many queries are only in the judgements, and how many only in the run; otherwise: how to count them.
+    """Return notes on queries that are only in the judgements or only in the run; otherwise: how to count them.
 
     >>> run, qrels = Run(["a"], ["d"], [1.0], ["me"]), Qrels(["a", "b", "c"], ["d", "d", "d"], [1, 1, 1])
     >>> [remark.text for remark in queries_apart(run, qrels, complete=True)]
@@ -188,7 +187,7 @@ def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "c
 
 
 def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
-    """Say how many documents lack the feature that they are ranked by."""
+    """Return a note on documents without the feature that they are ranked by."""
     feature = feature_named(data, name)
     n = int(np.isnan(data.X[:, data.feature_names.index(feature)]).sum())
     text = f"{n:,} of {counted(len(data), 'document')} have no {feature}: they are ranked last"
@@ -196,9 +195,7 @@ def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
 
 
 def run_beside(run: Any, qrels: Any, complete: bool, unjudged: int | str | None) -> Ranking:
-    """Return a run beside judgements, values or files of either; `evaluate` says what the others mean."""
-    if isinstance(qrels, Run) and isinstance(run, Qrels | Dataset):
-        run, qrels = qrels, run  # their types tell them apart
+    """Return a run with its judgements, each a value or a file; parameters as in `evaluate`."""
     if isinstance(run, Qrels | Dataset) or isinstance(qrels, Run):
         raise DataError("expected a run, then judgements: evaluate(run, qrels)")
     made = run if isinstance(run, Run) else read_scored(run)

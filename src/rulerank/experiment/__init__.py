@@ -1,8 +1,8 @@
-"""Experiments: systems over folds with a report, what labels are worth, and the demo.
+"""Experiments: compare systems over folds with a report, label curves, and the demo.
 
-`systems.py` names what can be run, `run.py` runs it on all cores and keeps what is finished, `report.py` makes figures,
-tables and files of it; `compare.py` opens what is compared and does all of it. `curve.py` asks what labels are
-worth, `demo.py` shows what the library is for.
+`systems.py` lists the systems, `run.py` runs them over folds on all cores and caches finished results, `report.py`
+tests differences and writes tables and files; `compare.py` does all of this for files. `curve.py` simulates labelling,
+`demo.py` is the end-to-end demo.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""From files to a report: folds of a directory or of one file, known systems and one's own, and the files."""
+"""From files to a report: reads folds, or splits one file, runs systems and writes the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rulerank.recall_base import CountedRows, warn_unknown_base
 
 @dataclass(frozen=True, eq=False)
 class CompareReport:
-    """What came out, and where the report is."""
+    """The results of `compare_folds`, and the files of the report."""
 
     experiment: Experiment
     summary: Summary
@@ -76,10 +76,10 @@ def compare_folds(
 ) -> CompareReport:
     """Run systems over the folds of a directory, or of one file, and write the report.
 
-    Mistakes are found before the work starts.
+    Arguments are checked before anything runs.
 
-    systems: names from `rulerank.experiment.SYSTEMS`; all of them by default, or none beside your own when [].
-    rankers, runs: your own by name: places in Python code (`module:object`), files of runs.
+    systems: names from `SYSTEMS`; by default all; [] runs only your own.
+    rankers, runs: your own systems by name: rankers as `module:object`, run files.
     rules: convention, ties and against, as in `summarise`.
     reading: as in `open_folds`.
     """
@@ -139,7 +139,7 @@ def open_folds(
 
 
 def own_ranker(place: str) -> Any:
-    """Return the ranker that a place in Python code names, `module:object`; a class or function is called for it.
+    """Return the ranker at `module:object`; a class or function is called without arguments.
 
     >>> own_ranker("rulerank:GlobalRules")
     GlobalRules()
@@ -149,13 +149,13 @@ def own_ranker(place: str) -> Any:
         raise DataError(f"expected module:object, such as my_rankers:trees: got {place!r}")
     here = os.getcwd()
     if here not in sys.path:
-        sys.path.insert(0, here)  # as `python -m` does; processes that are started get it, too
+        sys.path.insert(0, here)  # as `python -m` does; child processes inherit it
     try:
         found: Any = importlib.import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
         made = found() if isinstance(found, type) or not hasattr(found, "fit") else found
-    except Exception as error:  # whatever somebody's code does
+    except Exception as error:  # the user's code may raise anything
         raise DataError(f"cannot load the ranker {place!r}: {type(error).__name__}: {error}") from None
     if not (hasattr(made, "fit") and hasattr(made, "predict")):
         raise DataError(f"{place!r} is not a ranker with fit and predict: got {type(made).__name__}")

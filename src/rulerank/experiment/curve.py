@@ -1,6 +1,7 @@
-"""Label curves: labelling simulated with known grades, and what each number of labels gains over the baseline.
+"""Label curves: the gain over the baseline ranking by number of labels, with labelling simulated by known grades.
 
-Half of the queries are the pool, in which documents are chosen and labelled; the other half is tested on, many times.
+In many random splits, documents of half of the queries (the pool) are sampled and labelled; the other half is the
+test set.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,16 +23,12 @@ from rulerank.errors import DataError
 from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.pool import PoolLearner
-from rulerank.render.figures import check_matplotlib, plain
 from rulerank.render.html import html_table, table_of
 from rulerank.render.text import csv_table, plain_table
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import StratifiedSampler
 from rulerank.selection.few_labels import few_label_ranker
 from rulerank.selection.select import Scoring, select
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Sampler = (
     Callable[[Dataset, np.random.Generator], Array] | SSAR | StratifiedSampler
@@ -50,19 +46,16 @@ RANKERS = (FROM_BASELINE, "QI", "RE-GR", "FR")
 SIZES = (20, 50, 100, 200, 400)
 LOSS = 0.02  # below the baseline by more than this is a loss that users would notice
 ENOUGH = 2  # splits from which on an interrupted curve is shown
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind eyes too
-INK, GREY = "#30343a", "#8a8f98"
-DEEPEST = 0.06  # the axis goes down this far at most, or as far as the best mean is high: losses are told in words
 
 
 @dataclass(frozen=True)
 class Point:
-    """What a ranker gains over the baseline after so many labels."""
+    """The gain of a ranker over the baseline at one number of labels."""
 
     ranker: str
     sampler: str
-    n_labels: int  # that may be asked for
-    n_asked: float  # mean over the splits: fewer where the sampler stops by itself
+    n_labels: int  # the budget
+    n_asked: float  # labels used, mean over the splits: fewer if the sampler stops by itself
     value: float  # the measure, mean over the splits
     gain: float  # over the baseline, mean over the splits
     worst: float  # gain of a split
@@ -84,7 +77,7 @@ class LabelCurve:
     points: tuple[Point, ...]
     n_pool: float  # documents to choose from, mean over the splits
     n_done: int  # splits
-    n_splits: int  # that were asked for
+    n_splits: int  # requested
 
     @property
     def rankers(self) -> list[str]:
@@ -93,11 +86,11 @@ class LabelCurve:
 
     @property
     def samplers(self) -> list[str]:
-        """The ways to choose."""
+        """The samplers in the order they were named."""
         return list(dict.fromkeys(point.sampler for point in self.points))
 
     def of(self, ranker: str, sampler: str) -> list[Point]:
-        """Return one curve, from few labels to many."""
+        """Return the points of one curve, by number of labels."""
         return [point for point in self.points if (point.ranker, point.sampler) == (ranker, sampler)]
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -119,12 +112,12 @@ class LabelCurve:
     @property
     def note(self) -> str:
         """How the results were computed."""
-        cut = f" of the {self.n_splits} asked for, as it was interrupted" if self.n_done < self.n_splits else ""
+        cut = f" of {self.n_splits}, then interrupted" if self.n_done < self.n_splits else ""
         return (
-            f"baseline {self.baseline}: {self.measure} {self.baseline_value:.3f}. Cells are what was gained over it in "
-            f"{self.n_done} splits{cut}:\nmean/worst, in brackets how many of them lost more than {LOSS}; at: where a "
-            f"sampler stops by itself.\nHalf of the queries are the pool, {self.n_pool:,.0f} documents to choose from; "
-            "half are tested on"
+            f"baseline {self.baseline}: {self.measure} {self.baseline_value:.3f}. Cells: gain over the baseline in "
+            f"{self.n_done} splits{cut}:\nmean/worst, in brackets the number of splits that lost more than {LOSS}; "
+            f"at: number of labels at which the sampler stopped.\nHalf of the queries are the pool, "
+            f"{self.n_pool:,.0f} documents to choose from; half are the test set"
         )
 
     def to_csv(self) -> str:
@@ -133,12 +126,12 @@ class LabelCurve:
         return csv_table(list(rows[0]), [list(row.values()) for row in rows])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all there is as plain values."""
+        """Return everything as plain values."""
         return asdict(self)
 
 
 def signed(value: float) -> str:
-    """Return a difference to three digits, zero without a sign.
+    """Return a difference with three decimals, zero without a sign.
 
     >>> signed(0.0123), signed(-0.0001), signed(-1.0)
     ('+.012', '.000', '-1.000')
@@ -159,7 +152,7 @@ def label_curve(
     measure: str = "NDCG@10",
     seed: int = 0,
 ) -> LabelCurve:
-    """Simulate labelling in many splits: choose documents of half the queries, learn from them, test on the other half.
+    """Simulate labelling in many splits: sample and label documents of half the queries, train, test on the other half.
 
     Parameters
     ----------
@@ -223,7 +216,7 @@ def label_curve(
 
 
 def split_halves(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Split documents by query: a random half is the pool, the other is tested on.
+    """Split documents by query into two random halves: the pool and the test set.
 
     >>> import rulerank as rr
     >>> [len(set(half.qid)) for half in split_halves(rr.datasets.make_ranking(n_queries=11), seed=0)]
@@ -238,7 +231,7 @@ def split_halves(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 
 
 def few_labels_named(name: str, baseline: Any) -> tuple[str, Ranker | None]:
-    """Return a method's name as it is written, and its ranker set for few labels; None for from-baseline."""
+    """Return the name of a method and its ranker with parameters for few labels; None for from-baseline."""
     if name.lower() == FROM_BASELINE:
         return FROM_BASELINE, None
     ranker = few_label_ranker(name)
@@ -246,7 +239,7 @@ def few_labels_named(name: str, baseline: Any) -> tuple[str, Ranker | None]:
 
 
 def samplers_named(names: Sequence[str] | None) -> dict[str, Sampler]:
-    """Return ways to choose by their names, all by default; capitals do not matter.
+    """Return samplers by name, ignoring case; by default all.
 
     >>> [*samplers_named(["random", "ssarp"])]
     ['random', 'SSARP']
@@ -286,10 +279,10 @@ def choose(sampler: Sampler, pool: Dataset, seed: int, number: int, baseline: An
 
 
 def scores_after(learner: PoolLearner | None, pool: Dataset, rows: Array, test: Dataset, baseline: Any = None) -> Array:
-    """Return the scores of test documents after the labels of some rows; all tied where these teach nothing."""
+    """Return scores of the test documents after training on labels of some rows; all tied if nothing was learned."""
     grades = pool.y[rows]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that few labels say little is what the curve shows
+        warnings.simplefilter("ignore")  # warnings about few labels: the curve shows their effect
         if learner is None:
             y = np.full(len(pool), UNLABELLED)
             y[rows] = grades
@@ -300,56 +293,5 @@ def scores_after(learner: PoolLearner | None, pool: Dataset, rows: Array, test: 
 
 
 def starts_from_baseline(ranker: Ranker) -> bool:
-    """Tell whether a ranker has the baseline ranking to start from, and so needs no labels to rank."""
+    """Return whether a ranker starts from the baseline ranking, and so can rank without labels."""
     return "baseline" in ranker.get_params(deep=False)
-
-
-def label_curve_figure(curve: LabelCurve) -> Figure:
-    """Draw the mean gain over the baseline against labels, a panel per ranker; thin lines are the worst split."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    n_across = 2 if len(curve.rankers) == 4 else min(3, len(curve.rankers))
-    n_down = ceil(len(curve.rankers) / n_across)
-    figure = Figure(figsize=(1.2 + 4.2 * n_across, 1.1 + 3.4 * n_down), layout="constrained")
-    panels = figure.subplots(n_down, n_across, sharey=True, sharex=True, squeeze=False).ravel()
-    for panel in panels[len(curve.rankers) :]:
-        panel.set_visible(False)
-    for panel, ranker in zip(panels, curve.rankers, strict=False):
-        _draw_panel(panel, curve, ranker)
-        panel.set_xlabel(f"labels (of {curve.n_pool:,.0f} documents)")
-    panels[0].set_ylabel(f"{curve.measure} minus the baseline's")
-    handles, _ = panels[0].get_legend_handles_labels()
-    handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), label="worst split of each"))
-    columns = 4 if n_across > 1 else 2  # four are wider than one panel
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
-    return figure
-
-
-def _draw_panel(panel: Any, curve: LabelCurve, ranker: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    others = [name for name in curve.samplers if name != RANDOM]
-    for sampler in curve.samplers:
-        colour = GREY if sampler == RANDOM else COLOURS[others.index(sampler) % len(COLOURS)]
-        points = curve.of(ranker, sampler)
-        labels = [point.n_asked for point in points]
-        panel.plot(labels, [p.worst for p in points], color=colour, zorder=2, linewidth=0.9, linestyle=(0, (3, 2)))
-        panel.plot(labels, [p.gain for p in points], color=colour, marker="o", markersize=3.5, label=plain(sampler))
-    name = f"baseline {curve.baseline}: {curve.measure} {curve.baseline_value:.3f}"
-    panel.axhline(0.0, color=INK, linewidth=1.2, label=plain(name), zorder=1)
-    top = max(0.005, *(point.gain for point in curve.points))
-    low = max(1.08 * min(0.0, *(point.worst for point in curve.points)), -max(DEEPEST, top))
-    panel.set_ylim(low, top + 0.06 * (top - low))
-    deepest = min(point.worst for point in curve.points if point.ranker == ranker)
-    if deepest < low:
-        text = f"worst: {deepest:.2f}".replace("-", "\N{MINUS SIGN}")
-        panel.text(0.98, 0.03, text, transform=panel.transAxes, ha="right", fontsize=8.5, color=INK)
-    panel.set_title(plain(ranker), fontsize=11)
-    panel.set_xscale("log")
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda labels, _: f"{labels:,.0f}"))
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.grid(axis="y", color="#e4e6ea", linewidth=0.8)
-    panel.spines[["top", "right"]].set_visible(False)

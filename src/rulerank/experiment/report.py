@@ -1,7 +1,4 @@
-"""The report of an experiment: its results with the significance of differences, as one page and as csv.
-
-Results are means over folds; the page is written as HTML, Markdown and LaTeX.
-"""
+"""The report of an experiment: means over folds and significance tests, as HTML, Markdown, LaTeX and csv."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from rulerank.evaluation import NDCG, Comparison, Measure, P, evaluate
 from rulerank.evaluation.comparison import compare_values, t_test
 from rulerank.evaluation.measures import MAP, as_measures, convention_named
 from rulerank.experiment.run import Experiment
-from rulerank.experiment.systems import GROUPS, Scores, System
+from rulerank.experiment.systems import Scores, System
 from rulerank.io.files import write_bytes
 from rulerank.render.document import DASH, Cell, Content, Page, Section, Sentences, Table, cells, number_cell
 from rulerank.render.html import render_html
@@ -39,16 +36,12 @@ N_ROUNDS = 10_000
 SEED = 0
 ALPHA = 0.05
 NAMED = 6  # systems in a sentence
-ABOUT_PLUS = (
-    "A name with + is this library's default where it is not as published. These defaults were developed on "
-    "OHSUMED and MQ2008; the documentation of each says how, and which test figures were seen on the way."
-)
 BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One system by every measure."""
+    """The results of one system."""
 
     system: System
     folds: Array  # (n_measures, n_folds): mean over each fold's test queries
@@ -62,13 +55,13 @@ class Row:
 
     @property
     def means(self) -> Array:
-        """The mean over the folds of each measure, as the papers take it."""
+        """The mean of each measure over the folds, as in the papers."""
         return self.folds.mean(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Every complete system by every measure, under one convention."""
+    """The results of all complete systems, by one convention."""
 
     experiment: Experiment
     measures: tuple[Measure, ...]
@@ -83,7 +76,7 @@ class Summary:
         return next(row for row in self.rows if row.name == name)
 
     def place(self, measure: str | Measure) -> int:
-        """Return where a measure is among the measures, however it is written."""
+        """Return the index of a measure, given in any notation."""
         return self.measures.index(Measure.parse(str(measure)))
 
     def mean(self, name: str, measure: str | Measure) -> float:
@@ -94,7 +87,7 @@ class Summary:
         return sorted((row.name for row in self.rows), key=lambda name: -self.mean(name, measure))
 
     def ties_with_best(self, measure: str | Measure) -> set[str]:
-        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures."""
+        """Return the best system and those not significantly worse (paired t-test over queries): set in bold."""
         place, best = self.place(measure), self.row(self.ranked(measure)[0])
         behind = np.array([best.queries[place] - row.queries[place] for row in self.rows])
         means = np.array([row.means[place] for row in self.rows])
@@ -102,7 +95,7 @@ class Summary:
         return {row.name for row, value in zip(self.rows, p, strict=True) if value >= ALPHA}
 
     def differences(self, measure: str | Measure) -> list[Comparison]:
-        """Compare every system with the chosen one by one measure."""
+        """Compare every system with `against` by one measure."""
         place, base = self.place(measure), self.row(self.against)
         rows = [base, *(row for row in self.rows if row is not base)]
         if len(rows) < 2 or self.n_queries < 2:
@@ -112,7 +105,7 @@ class Summary:
 
 
 def mark(found: Comparison) -> str:
-    """Return an arrow where a difference is significant by the randomisation test, corrected by Holm."""
+    """Return an arrow if a difference is significant by the randomisation test with Holm's correction."""
     if found.p_holm["randomisation"] >= ALPHA:
         return ""
     return "▲" if found.difference > 0 else "▼"
@@ -125,7 +118,7 @@ def check_rules(
     against: str | None = None,
     **rules: Any,
 ) -> None:
-    """Complain before the work, not after it, about what `summarise` would refuse."""
+    """Raise the errors of `summarise` before the systems run."""
     for fold in folds:
         docid = None if fold.test.docid is None else ["a"]
         evaluate([1], [0.0], [0], measures, docid=docid, any_grades=True, **rules)
@@ -142,9 +135,9 @@ def summarise(
     ties: str | None = None,
     against: str | None = None,
 ) -> Summary:
-    """Evaluate the complete systems by MAP, NDCG@1-10, P@1-10 and the measures given.
+    """Evaluate the complete systems by MAP, NDCG@1-10, P@1-10 and the given measures.
 
-    against: the system that others are compared with; GlobalRules, or else the first one.
+    against: the system to test the others against; by default GlobalRules, or else the first.
     """
     complete = experiment.complete
     if not complete:
@@ -176,10 +169,10 @@ def summarise(
 
 
 def experiment_table(experiment: Experiment, measures: Sequence[str] = SHOWN, **rules: Any) -> Table:
-    """Return every system by some measures, in the mean over folds, the best first; rules as in `summarise`.
+    """Return a table of systems and measures, means over folds, best first; rules as in `summarise`.
 
-    The best, and those not significantly worse by a paired t-test over queries, are strong. A system that failed has
-    its reason in it.
+    The best, and those not significantly worse by a paired t-test over queries, are bold. A failed system has its
+    reason in the last column.
     """
     labels = [str(measure) for measure in as_measures(measures)]
     note = f"{len(experiment.folds)} folds, mean; by {labels[0]}, the best first"
@@ -200,7 +193,7 @@ def experiment_table(experiment: Experiment, measures: Sequence[str] = SHOWN, **
 
 
 def experiment_frame(experiment: Experiment, measures: Sequence[str | Measure] = SHOWN, **rules: Any) -> pl.DataFrame:
-    """Return one row per system and fold: measures, labels used, what was chosen, seconds of one core, and failures."""
+    """Return one row per system and fold: measures, labels used, selected parameters, CPU seconds, and failures."""
     labels = [str(measure) for measure in as_measures(measures)]
     summary = summarise(experiment, labels, **rules) if experiment.complete else None
     seconds = ("fit_seconds", "tune_seconds", "predict_seconds")
@@ -232,7 +225,7 @@ def failure_of(experiment: Experiment, system: str) -> str:
 
 
 def shown_params(params: dict[str, Any]) -> str:
-    """Return parameters in a line.
+    """Return parameters as one line of text.
 
     >>> shown_params({"l2": 10.0, "weights": {"a": 0.5}})
     'l2 10.0, weights (a 0.5)'
@@ -274,7 +267,6 @@ def make_report(
     first = labels[0]
     tested = dict.fromkeys([first, "NDCG@10" if "NDCG@10" in labels else labels[-1]])
     gaps = tuple(differences_table(summary, m, differences[m]) for m in tested if differences[m])
-    plus = f" {ABOUT_PLUS}" if any(row.name.endswith("+") for row in summary.rows) else ""
     made_with = f"rulerank {__version__}, Python {platform.python_version()}, numpy {np.__version__}"
     failed = dict.fromkeys(system for system, _ in experiment.failures)
     said = tuple(f"{name}: {failure_of(experiment, name)}" for name in failed)
@@ -283,16 +275,16 @@ def make_report(
         Section("Results", (means_table(summary, labels, differences),), key="results"),
         Section("Fold by fold", (folds_table(summary, first),), key="folds"),
         Section("Significance", gaps, key="significance"),
-        Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.{plus}", "run"),
+        Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.", "run"),
     ]
     told = (sentence(summary, first, differences[first]),)
     kept = tuple(section for section in sections if section.parts)
     footer = "Made by rulerank compare. Click a column's title to sort by it."
-    return Page(title, told, kept, groups=tuple(GROUPS.items()), footer=footer, sortable=True), summary
+    return Page(title, told, kept, footer=footer, sortable=True), summary
 
 
 def sentence(summary: Summary, measure: str, differences: Sequence[Comparison]) -> str:
-    """Return in plain words what came out."""
+    """Return the main result in a sentence."""
     best = summary.ranked(measure)[0]
     text = (
         f"Over {len(summary.experiment.folds)} folds and {summary.n_queries:,} test queries, {best} ranks best by "
@@ -321,12 +313,8 @@ def named(row: Row) -> Cell:
     return Cell(row.name, about=row.system.about)
 
 
-def groups(summary: Summary) -> tuple[str, ...]:
-    return tuple(row.system.group for row in summary.rows)
-
-
 def means_table(summary: Summary, measures: Sequence[str], differences: dict[str, list[Comparison]]) -> Table:
-    """Return every system by the headline measures, with arrows where it differs from the one compared with."""
+    """Return all systems by the headline measures, with arrows for significant differences."""
     marks = {(d.a, measure): mark(d) for measure, found in differences.items() for d in found}
     strong = {measure: summary.ties_with_best(measure) for measure in measures}
     n_docs = sum(len(fold.test) for fold in summary.experiment.folds)
@@ -340,14 +328,14 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
     note = (
         f"Mean over folds. {how(summary)} {BOLD} ▲ ▼: above or below {summary.against} by a randomisation test over "
         f"queries, corrected by Holm over the {len(summary.rows) - 1} systems, p < {ALPHA:g}. "
-        "Tied: documents that share their score with another of the query."
+        "Tied: share of documents that have the same score as another document of the query."
     )
     header = ("system", *measures, "tied")
-    return Table("All systems", header, tuple(rows), note=note, key="means", groups=groups(summary), legend=True)
+    return Table("All systems", header, tuple(rows), note=note, key="means")
 
 
 def folds_table(summary: Summary, measure: str) -> Table:
-    """Return one measure fold by fold, its mean and its deviation over the folds."""
+    """Return one measure by fold, with mean and standard deviation over the folds."""
     place, strong = summary.place(measure), summary.ties_with_best(measure)
     rows = []
     for row in summary.rows:
@@ -357,11 +345,11 @@ def folds_table(summary: Summary, measure: str) -> Table:
         rows.append((named(row), *(number_cell(float(value)) for value in values), mean, deviation))
     header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "deviation")
     note = f"{measure}. {how(summary)} {BOLD} Deviation: of the folds' means."
-    return Table(f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds", groups=groups(summary))
+    return Table(f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds")
 
 
 def differences_table(summary: Summary, measure: str, found: Sequence[Comparison]) -> Table:
-    """Return how each system differs from the one compared with."""
+    """Return the difference of each system to `against`, with interval and tests."""
     rows = []
     for d in found:
         difference = number_cell(d.difference, mark=mark(d), signed=True)
@@ -373,16 +361,15 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Comparison
         )
     header = ("system", "difference", "95% interval", "wins/ties/losses", "p, t-test", "p, randomisation", "p, Holm")
     note = (
-        f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
+        f"{measure} minus that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
         f"randomisation test have {N_ROUNDS:,} rounds (seed {SEED}); the t-test is paired. Bold: p < {ALPHA:g}."
     )
-    own = tuple(summary.row(d.a).system.group for d in found)
     key = f"differences-{measure}"
-    return Table(f"{measure} against {summary.against}", header, tuple(rows), note=note, key=key, groups=own)
+    return Table(f"{measure} against {summary.against}", header, tuple(rows), note=note, key=key)
 
 
 def runs_table(summary: Summary) -> Table:
-    """Return what each system is, which parameters were chosen in each fold, and how long it took."""
+    """Return a description of each system, its parameters by fold, and its times."""
     n_folds = len(summary.experiment.folds)
     rows = []
     for row in summary.rows:
@@ -393,15 +380,15 @@ def runs_table(summary: Summary) -> Table:
         seconds = number_cell(tune / n_folds, 3), number_cell(1000 * predict / summary.n_queries, 3)
         rows.append((named(row), *cells(row.system.about, chosen or "nothing to choose"), *seconds))
     note = (
-        f"Chosen on each fold's vali by {summary.experiment.tuned_by}; no system saw a grade of test. Times are of one "
-        "core, compiled loops already loaded; training is that of all settings."
+        f"Parameters selected on each fold's vali by {summary.experiment.tuned_by}; no system saw a test grade. Times "
+        "are CPU times of one core without compilation; training includes all settings."
     )
     header = ("system", "what it is", "chosen parameters", "training, s per fold", "ranking, ms per query")
-    return Table("Systems and parameters", header, tuple(rows), 3, note, key="runs", groups=groups(summary))
+    return Table("Systems and parameters", header, tuple(rows), 3, note, key="runs")
 
 
 def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Write report.html, report.md, report.tex and the csv files into a directory; return what it was."""
+    """Write report.html, report.md, report.tex and the csv files into a directory; return their paths."""
     contents: dict[str, str] = {}
     for name in formats:
         if name == "html":
@@ -419,7 +406,7 @@ def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] 
 
 
 def check_formats(formats: Iterable[str]) -> None:
-    """Complain about a format before hours of work, not after."""
+    """Raise an error for an unknown format before the systems run."""
     for name in formats:
         if name not in FORMATS:
             raise DataError(f"unknown format {name!r}; choose from {', '.join(FORMATS)}")

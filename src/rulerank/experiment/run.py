@@ -1,51 +1,38 @@
-"""Run systems over folds: finished cells are kept, a failed one does not stop the rest.
+"""Run systems over folds; a system that fails does not stop the others.
 
-A cell is a system on a fold: one file whose name holds a fingerprint of all that its scores depend on: the fold's data,
-the system, the measure it is tuned by, and the library's code that scores may depend on. Change one, and only its cells
-run again.
+A cell is a system on a fold. With a folder, joblib keeps finished cells there: a cell runs again only if the data, the
+system, the measure or the code that scores depend on has changed.
 """
 
 from __future__ import annotations
 
 import inspect
-import io
-import json
 import os
-import sys
 import traceback
 import warnings
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any
 
 import joblib
-import numpy as np
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import rulerank
-from rulerank import __version__
 from rulerank._util.loops import n_threads, progress
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import Measure
 from rulerank.experiment.systems import Asking, Plan, Scores, System, choose_systems
-from rulerank.io.files import write_bytes
 from rulerank.render.html import ShownTable, html_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-FORMAT = 3
-# code that no score depends on
-NO_SCORES = ("cli/", "experiment/report", "experiment/curve", "explain/", "export/", "judging/", "render/")
 Place = tuple[str, int]  # system, fold
 
 
@@ -57,25 +44,6 @@ class Failure:
     skipped: bool = False  # an optional package is missing: not a failure of the system
 
 
-class Cell(NamedTuple):
-    """A system on a fold, to be run; place: the fold's number."""
-
-    system: System
-    place: int
-    fold: Fold
-    path: Path | None  # of its scores when it is finished; None: they are not kept
-
-
-class Step(NamedTuple):
-    """What a caller gets after each cell."""
-
-    system: str
-    fold: str
-    failure: Failure | None
-    n_done: int
-    n_cells: int
-
-
 @dataclass(frozen=True, repr=False)
 class Experiment:
     """Every system on every fold: its scores, or why it failed."""
@@ -85,7 +53,6 @@ class Experiment:
     cells: dict[Place, Scores]
     failures: dict[Place, Failure]
     tuned_by: str
-    n_reused: int  # cells that were finished before
 
     @property
     def complete(self) -> list[System]:
@@ -130,14 +97,14 @@ def run_experiment(
     out: str | os.PathLike[str] | None = None,
     measure: str = "MAP",
     n_jobs: int | None = 1,
-    on_step: Callable[[Step], None] | None = None,
 ) -> Experiment:
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
     systems: names from `SYSTEMS` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
         Yours are rankers of any library with fit and predict, or runs (`rr.read_run`), which are joined by ids.
         All known systems by default.
-    out: a folder for finished cells, so that an interrupted experiment can be resumed.
+    out: a folder for finished cells, so that an interrupted experiment can be resumed. joblib reads them with pickle:
+        resume only folders of your own.
     measure: the measure to choose parameters by.
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs
         `if __name__ == "__main__":` around the call, as everything that starts processes does.
@@ -158,37 +125,29 @@ def run_experiment(
             Path(out).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot write to {out}: {error.strerror}") from None
+    cached = scores_of if out is None else joblib.Memory(out, verbose=0).cache(scores_of)
+    places = list(product(range(len(folds)), chosen))
+    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # who stops it knows
+    # compiled loops take no mapped arrays
+    run = joblib.Parallel(workers, return_as="generator", max_nbytes=None)
     outcomes: dict[Place, Scores | Failure] = {}
-    left: list[Cell] = []
-    n_cells = len(chosen) * len(folds)
-    with progress(n_cells, "comparing") as bar:
-
-        def note(cell: Cell, outcome: Scores | Failure) -> None:
-            outcomes[cell.system.name, cell.place] = outcome
-            bar.advance()
-            if on_step is not None:
-                failure = outcome if isinstance(outcome, Failure) else None
-                on_step(Step(cell.system.name, cell.fold.name, failure, len(outcomes), n_cells))
-
-        for place, fold in enumerate(folds):
-            data = str(joblib.hash(fold))
-            for system in chosen:
-                name = file_name(system.name, fold.name, cell_key(system.plan, data, label))
-                cell = Cell(system, place, fold, None if out is None else Path(out, name))
-                kept = load_cell(cell)
-                if kept is None:
-                    left.append(cell)
-                else:
-                    note(cell, kept)
-        n_reused = len(outcomes)
-        for cell, outcome in run_cells(left, label, workers):
-            if isinstance(outcome, Scores):
-                save_cell(cell, outcome)
-            note(cell, outcome)
+    with progress(len(places), "comparing") as bar:
+        try:
+            cells = run(joblib.delayed(run_cell)(cached, system, folds[place], label) for place, system in places)
+            for (place, system), outcome in zip(places, cells, strict=True):
+                outcomes[system.name, place] = outcome
+                bar.advance()
+        except BrokenProcessPool:
+            raise DataError(
+                "a process ended: out of memory, or a crash; use fewer processes (n_jobs, --jobs)"
+                + (f", the cells in {out} are kept" if out is not None else "")
+            ) from None
+        except PicklingError as error:
+            raise DataError(f"a ranker cannot be sent to another process, use one job: {reason_of(error)}") from None
     ordered = [((system.name, place), outcomes[system.name, place]) for system in chosen for place in range(len(folds))]
-    cells = {place: outcome for place, outcome in ordered if isinstance(outcome, Scores)}
+    done = {place: outcome for place, outcome in ordered if isinstance(outcome, Scores)}
     failures = {place: outcome for place, outcome in ordered if isinstance(outcome, Failure)}
-    return Experiment(tuple(folds), tuple(chosen), cells, failures, label, n_reused)
+    return Experiment(tuple(folds), tuple(chosen), done, failures, label)
 
 
 def check_folds(folds: Sequence[Fold]) -> None:
@@ -207,52 +166,22 @@ def check_folds(folds: Sequence[Fold]) -> None:
                 raise DataError(f"{fold.name}: every document of {part} must have a grade, and some have none (-1)")
 
 
-def run_cells(cells: Sequence[Cell], measure: str, n_jobs: int) -> Iterator[tuple[Cell, Scores | Failure]]:
-    """Yield each cell with its outcome as soon as it is done, by several processes when there are several jobs.
-
-    A process that dies breaks the others, too: what they had not finished then runs again, one process at a time, and
-    only the cell that kills its process fails.
-    """
-    if n_jobs == 1 or not cells:
-        yield from ((cell, run_cell(cell, measure)) for cell in cells)
-        return
-    left = dict(enumerate(cells))
-    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # who stops it knows
-    run = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)  # compiled loops take no mapped arrays
-    try:
-        for number, outcome in run(delayed(_numbered)(n, cell, measure) for n, cell in enumerate(cells)):
-            yield left.pop(number), outcome
-    except (BrokenProcessPool, PicklingError):
-        for cell in left.values():
-            yield cell, run_apart(cell, measure)
-
-
-def _numbered(number: int, cell: Cell, measure: str) -> tuple[int, Scores | Failure]:
-    return number, run_cell(cell, measure)
-
-
-def run_apart(cell: Cell, measure: str) -> Scores | Failure:
-    """Run one cell in a process of its own."""
-    try:
-        with ProcessPoolExecutor(max_workers=1) as process:
-            outcome: Scores | Failure = process.submit(run_cell, cell, measure).result()
-        return outcome
-    except BrokenProcessPool:
-        return Failure("its process ended: out of memory, or a crash")
-    except PicklingError as error:
-        return Failure(f"it cannot be sent to another process, use one job: {reason_of(error)}")
-
-
-def run_cell(cell: Cell, measure: str) -> Scores | Failure:
+def run_cell(cached: Any, system: System, fold: Fold, measure: str) -> Scores | Failure:
     """Run one cell on one core; whatever goes wrong becomes its outcome."""
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a setting of the grid that converges slowly is not the user's concern
-            return cell.system.plan.run(cell.fold, measure)
+            scores: Scores = cached(system.plan, fold, measure, code_of(system.plan))
+            return scores
     except MissingExtraError as error:
         return Failure(str(error), skipped=True)
     except Exception as error:  # a report with a hole is better than none
         return Failure(reason_of(error))
+
+
+def scores_of(plan: Plan, fold: Fold, measure: str, code: str) -> Scores:
+    """Return the scores of a cell; joblib runs it again if an argument has changed, `code` among them."""
+    return plan.run(fold, measure)
 
 
 def reason_of(error: BaseException) -> str:
@@ -262,70 +191,16 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
 
 
-def cell_key(plan: Plan, data: str, measure: str) -> str:
-    """Return the fingerprint of all that a cell's scores depend on; data: that of the fold."""
+def code_of(plan: Plan) -> str:
+    """Return a fingerprint of the library's code, and of the class of a ranker of the user's own."""
     try:
-        own = joblib.hash(plan)
-    except Exception:  # what cannot be pickled: it runs in this process, and is not taken up again
-        own = repr(plan)
-    return str(joblib.hash([FORMAT, __version__, code_digest(), own, code_of(plan), data, measure]))[:16]
+        own = inspect.getsource(type(getattr(plan, "ranker", plan)))
+    except (OSError, TypeError):  # typed into a console, or compiled
+        own = ""
+    return str(joblib.hash([library_code(), own]))
 
 
 @cache
-def code_digest(package: Path = Path(rulerank.__file__).parent) -> str:
-    """Return a fingerprint of the source files that scores may depend on: a version alone changes too seldom."""
-    files = sorted((file.relative_to(package).as_posix(), file) for file in package.rglob("*.py"))
-    return str(joblib.hash([(name, file.read_bytes()) for name, file in files if not name.startswith(NO_SCORES)]))
-
-
-def code_of(plan: Plan) -> list[str]:
-    """Return the code, or the version, of the classes of a plan's ranker that are not ours: it may have been edited."""
-    ranker: Any = getattr(plan, "ranker", None)
-    members = [ranker, *(ranker.get_params().values() if hasattr(ranker, "get_params") else ())]
-    kinds = {type(one) for one in members if hasattr(one, "fit") and not type(one).__module__.startswith("rulerank.")}
-    found = []
-    for kind in kinds:
-        found.append(str(getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__version__", "")))
-        try:
-            found.append(inspect.getsource(kind))
-        except (OSError, TypeError):
-            continue
-    return sorted(found)
-
-
-def file_name(system: str, fold: str, key: str) -> str:
-    """Return what a cell's file is called.
-
-    >>> file_name("RE-GR+", "Fold1", "ab12"), file_name("Yule's Q", "../x", "*")
-    ('RE-GR+@Fold1@ab12.npz', 'Yule%27s%20Q@..%2Fx@*.npz')
-    """
-    return f"{quote(system, safe='+')}@{quote(fold, safe='+')}@{key}.npz"
-
-
-def load_cell(cell: Cell) -> Scores | None:
-    """Return the scores of a finished cell, or None when it is not there, not whole, or not of these documents."""
-    if cell.path is None:
-        return None
-    try:
-        with np.load(io.BytesIO(cell.path.read_bytes()), allow_pickle=False) as arrays:
-            vali, test, chosen = arrays["vali"], arrays["test"], arrays.get("chosen")
-            scores = Scores(vali, test, chosen=chosen, **json.loads(arrays["about"].tobytes()))
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error):
-        return None
-    whole = vali.shape[-1:] == (len(cell.fold.vali),) and test.shape[-1:] == (len(cell.fold.test),)
-    return scores if whole and vali.dtype == test.dtype == np.float64 else None
-
-
-def save_cell(cell: Cell, scores: Scores) -> None:
-    """Keep a cell as an npz file without pickled objects; one of the same system and fold made otherwise goes."""
-    if cell.path is None:
-        return
-    about = asdict(scores)
-    arrays = {name: about.pop(name) for name in ("vali", "test", "chosen")}
-    arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    out = io.BytesIO()
-    np.savez_compressed(out, **{name: array for name, array in arrays.items() if array is not None})
-    write_bytes(cell.path, out.getvalue())
-    for old in cell.path.parent.glob(file_name(cell.system.name, cell.fold.name, "*")):
-        if old != cell.path:
-            old.unlink(missing_ok=True)
+def library_code() -> str:
+    """Return a fingerprint of our source files: the version alone changes too seldom."""
+    return str(joblib.hash([file.read_bytes() for file in sorted(Path(rulerank.__file__).parent.rglob("*.py"))]))

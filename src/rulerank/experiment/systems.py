@@ -1,8 +1,8 @@
-"""The systems that can be compared: a name and what ranks the test documents of a fold.
+"""The systems that `compare` runs: each has a name and a plan that ranks the test documents of a fold.
 
-A system trains on train, chooses on vali and never looks at test grades. Rankings made elsewhere appear beside those
-made here: TREC runs, which are joined by ids. A run need not hold every document: those it lacks are not
-returned, as in trec_eval, and its documents that the data do not have are left out, as nobody could rank them here.
+A system trains on train, selects parameters on vali and never sees test grades. TREC runs from elsewhere can be
+compared too; they are joined by ids. Documents that are not in the run count as not retrieved, as in trec_eval;
+documents of the run that are not in the data are left out.
 """
 
 from __future__ import annotations
@@ -32,35 +32,34 @@ from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.selection.select import select
 
-GROUPS = {"rules": "rule voting", "linear": "query intercepts", "beyond": "others", "yours": "yours"}
 WARM_QUERIES = 3  # enough to load the compiled loops
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scores:
-    """What a system made of one fold."""
+    """The scores of a system on one fold."""
 
-    # one score per document, NaN where a run did not return it; (n_draws, n_docs) when figures are means over draws
+    # one score per document, NaN if it was not retrieved; (n_draws, n_docs) if results are means over random draws
     vali: Array
     test: Array
     params: dict[str, Any] = field(default_factory=dict)  # chosen on vali, as JSON holds them
     n_labels: int = 0  # grades of train that were used
-    # seconds of one core, whatever else the machine does at the same time
-    fit_seconds: float = 0.0  # of the chosen setting
+    # CPU seconds of one core
+    fit_seconds: float = 0.0  # of the selected setting
     tune_seconds: float = 0.0  # of all settings, on train and vali
     predict_seconds: float = 0.0  # all test documents
-    chosen: Array | None = None  # rows of train whose grades were used, (n_draws, n) where drawn; None: all, or none
+    chosen: Array | None = None  # rows of train whose grades were used, (n_draws, n) if drawn; None: all, or none
 
 
 class Plan(Protocol):
-    """What a system does with a fold; all that its scores depend on is in its pickle."""
+    """How a system ranks a fold; its pickle has everything that the scores depend on."""
 
     def run(self, fold: Fold, measure: str) -> Scores: ...
 
 
 @dataclass(frozen=True)
 class System:
-    """A way to rank, by the name of its class; "literal" is what a paper has where our default differs."""
+    """A named way to rank; "literal" is the version of the paper if our default differs."""
 
     name: str
     group: str
@@ -70,7 +69,7 @@ class System:
 
 @dataclass(frozen=True)
 class Rank:
-    """Fit a ranker on train with each setting of the grid, and keep the one that does best on vali."""
+    """Fit a ranker on train with each setting of the grid, and keep the best one on vali."""
 
     ranker: Any
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -81,7 +80,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class BestFeature:
-    """Rank by the one feature that does best on vali, either way round."""
+    """Rank by the feature that is best on vali, highest or lowest value first."""
 
     def run(self, fold: Fold, measure: str) -> Scores:
         start = time.process_time()
@@ -121,7 +120,7 @@ class GivenRun:
 
 
 def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: Fold, measure: str) -> Scores:
-    """Fit on train with each setting, choose on the fold's vali, and score its test documents; timed on one core."""
+    """Fit on train with each setting, select on the fold's vali, and score its test documents; timed on one core."""
     warm_up(ranker, train)
     start = time.process_time()
     found = select(train, single_threaded(clone(ranker)), grid, measure, vali=fold.vali)
@@ -136,7 +135,7 @@ def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: F
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as it comes back from JSON; what JSON does not know as it prints.
+    """Return a value as JSON would return it; values that JSON does not support become their repr.
 
     >>> as_json({"l2": np.float64(0.5), "sizes": (1, 2), "kind": int})
     {'l2': 0.5, 'sizes': [1, 2], 'kind': "<class 'int'>"}
@@ -145,7 +144,7 @@ def as_json(value: Any) -> Any:
 
 
 def single_threaded(ranker: Any) -> Any:
-    """Let one process take one core; our rankers give the same bits whatever the number of threads."""
+    """Use one thread per process; our rankers return identical scores for any number of threads."""
     if not hasattr(ranker, "get_params"):
         return ranker
     names = [name for name in ranker.get_params() if name == "n_jobs" or name.endswith("__n_jobs")]
@@ -153,12 +152,12 @@ def single_threaded(ranker: Any) -> Any:
 
 
 def warm_up(ranker: Any, train: Dataset) -> None:
-    """Run once on a few queries, so that times do not count how long compiled loops take to load."""
+    """Run once on a few queries, so that times do not include loading the compiled loops."""
     some = train[query_index(train.qid)[0] < WARM_QUERIES]
     try:
         predict_ranker(fit_ranker(single_threaded(clone(ranker)), some, vali=some), some)
-    except Exception:  # other libraries have errors of their own where there is too little to learn from
-        return  # the fold itself will tell
+    except Exception:  # other libraries may fail on so few rows
+        return  # the run on the fold reports its own errors
 
 
 ROBUST_LINEAR = QueryIntercepts(l2=30.0, normalize="zscore", missing="mean", n_jobs=1)  # the middle of the grid
@@ -193,7 +192,7 @@ Asking = str | System | Mapping[str, Any]
 
 
 def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) -> list[System]:
-    """Return systems by name, as they are, or of your own by name.
+    """Return systems: by name, as `System`, or your own rankers and runs as a dict.
 
     >>> [system.name for system in choose_systems(["RE-GR", {"mine": GlobalRules(max_size=1)}])]
     ['GlobalRules', 'mine']
@@ -218,7 +217,7 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
 
 
 def own_system(name: str, value: Any) -> System:
-    """Return a system of one's own: a ranker, a run, or a known system under another name.
+    """Return a user's system: a ranker, a run, or a known system under another name.
 
     >>> own_system("mine", GlobalRules()).about, own_system("ours", "RE-GR").about
     ('GlobalRules', 'global rules, weighed by evidence')
@@ -229,14 +228,14 @@ def own_system(name: str, value: Any) -> System:
         return System(name, "yours", GivenRun(value), "a run made elsewhere")
     if hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type):
         return System(name, "yours", Rank(value), type(value).__name__)
-    came = f"the class {value.__name__}, not one of it" if isinstance(value, type) else f"{value!r:.60}"
+    came = f"the class {value.__name__}, not an instance" if isinstance(value, type) else f"{value!r:.60}"
     raise DataError(
         f"{name}: expected a ranker with fit and predict, a run (rr.read_run) or the name of a system: got {came}"
     )
 
 
 def system_named(name: str) -> System:
-    """Return a system by its name or a code of the papers; capitals, blanks and apostrophes do not matter.
+    """Return a system by its name or its code in the papers, ignoring case, blanks and punctuation.
 
     >>> system_named("re-gr").name, system_named("bestfeature").name, system_named("globalrules").name
     ('GlobalRules', 'Best feature', 'GlobalRules')

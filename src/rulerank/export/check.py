@@ -1,8 +1,8 @@
-"""Compare what another system answered with predict: how far each score is, and why.
+"""Compare the scores of another system with predict: how much each differs, and why.
 
-Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the
-engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list. A category is
-given by its name, or by the code that the export has for it.
+Answers of the system are lines of JSON objects, each with `features` (names and numbers; null or absent if the engine
+had no value) and `score`; `id`, if given, names the row. A category is given by its name, or by the code that the
+export has for it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from rulerank.errors import DataError
 
 CLOSE = 1e-6  # of the largest score: what sums in float32 are apart
 SHOWN = 10
+MISSING_AS_ZERO = "missing values were taken for 0: train with 0 in their place, or have the engine leave them out"
+ROUNDED = "values were rounded to float32, across a cut: train on float32 values"
 UNKNOWN = "no reason is known: the features may not be those that the engine scored, or the model is another one"
 
 
 class Answer(NamedTuple):
-    """One row: what the system said, what predict says, and why they differ."""
+    """One row: the score of the system, that of predict, and why they differ."""
 
     id: str
     answered: float
@@ -35,7 +37,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """How far a system's answers are from predict."""
+    """How much the scores of a system differ from predict."""
 
     answers: tuple[Answer, ...]
 
@@ -52,14 +54,14 @@ class Check:
 
     @property
     def n_reversed(self) -> int:
-        """Pairs of rows that the system puts the other way round."""
+        """Number of pairs of rows that the system ranks in the opposite order."""
         predicted = np.array([one.predicted for one in self.answers])
         answered = np.array([one.answered for one in self.answers])
         order = np.sign(predicted[:, None] - predicted) * np.sign(answered[:, None] - answered)
         return int((order < 0).sum()) // 2
 
     def lines(self) -> list[str]:
-        """Say it in plain sentences."""
+        """Return the result in sentences."""
         wrong = [one for one in self.answers if one.why]
         rows = counted(len(self.answers), "row")
         first = f"{rows}: the largest difference is {self.largest_gap:.2g} of the largest score; "
@@ -71,7 +73,7 @@ class Check:
         return [first, f"{counted(len(wrong), 'row')} of {len(self.answers)} differ:", *shown[:SHOWN], *more]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the result as plain values."""
         return {
             "n_rows": len(self.answers),
             "largest_gap": self.largest_gap,
@@ -82,18 +84,12 @@ class Check:
 
 
 def read_answers(text: str) -> list[Any]:
-    """Read answers: a JSON list, an object with `answers`, or an object a line.
+    """Read answers, one JSON object per line.
 
     >>> read_answers('{"features": {"a": 1}, "score": 2}\\n{"features": {}, "score": 0}')[0]["score"]
     2
     """
-    try:
-        whole = json.loads(text)
-    except ValueError:
-        whole = [_read_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if isinstance(whole, dict) and "answers" in whole:
-        whole = whole["answers"]
-    return whole if isinstance(whole, list) else [whole]
+    return [_read_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
 def _read_line(line: str, number: int) -> Any:
@@ -119,35 +115,18 @@ def check_answers(ranker: Any, answers: Sequence[Any]) -> Check:
     if not len(X):
         return Check(())
     scores = _predict(ranker, X)
-    guesses = [(text, _predict(ranker, rows)) for text, rows in _guesses(ranker, X)]
+    with np.errstate(over="ignore"):
+        narrow = X.astype(np.float32).astype(np.float64)
+    guesses = {MISSING_AS_ZERO: _predict(ranker, np.where(np.isnan(X), 0.0, X)), ROUNDED: _predict(ranker, narrow)}
     close = CLOSE * (float(np.nanmax(np.abs(scores))) or 1.0)
     found = []
     for row, answer in enumerate(answers):
         score, why = _number(answer["score"], row + 1, "score"), ""
         if not abs(score - scores[row]) <= close:
-            known = (text for text, other in guesses if abs(score - other[row]) <= close)
+            known = (text for text, other in guesses.items() if abs(score - other[row]) <= close)
             why = next(known, UNKNOWN)
         found.append(Answer(str(answer.get("id", f"row {row + 1}")), score, float(scores[row]), why))
     return Check(tuple(found))
-
-
-def _guesses(ranker: Any, X: Array) -> list[tuple[str, Array]]:
-    """Return the rows as engines may have read them otherwise; the texts say how."""
-    with np.errstate(over="ignore"):
-        narrow = X.astype(np.float32)
-    guesses = [
-        ("missing values were taken for 0: train with 0 in their place, or have the engine leave them out",
-         np.where(np.isnan(X), 0.0, X)),
-        ("values were rounded to float32, across a cut: train on float32 values", narrow.astype(np.float64)),
-    ]  # fmt: skip
-    if ranker.categories_:
-        unknown = X.copy()
-        for name, names in ranker.categories_.items():
-            column = unknown[:, ranker.feature_names_.index(name)]
-            column[column == len(names)] = np.nan
-        guesses.append(("a name that the model does not know was taken for a missing value", unknown))
-    near = "a value lies within 1e-6 of a cut, and the engine put it on the other side"
-    return guesses + [(near, (narrow + np.float32(step)).astype(np.float64)) for step in (1e-6, -1e-6)]
 
 
 def _predict(ranker: Any, X: Array) -> Array:

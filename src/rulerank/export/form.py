@@ -1,4 +1,4 @@
-"""What is exported: a fitted ranker as a sum, or the reason why it is none."""
+"""What is exported: a fitted ranker as a sum, or the reason why it cannot be written as one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables, folded
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """A ranker as score = base + sum of trees, or as a weighted sum of values: one of both."""
+    """A ranker as score = base + sum of trees, or as a weighted sum of values."""
 
     kind: str  # the ranker's class
     tables: AdditiveTables
-    filled: bool  # whether a value was ever missing in training where there are weights
-    categories: Mapping[str, tuple[str, ...]]  # feature: what its codes 0, 1, ... name
+    filled: bool  # whether a model with weights was trained on missing values
+    categories: Mapping[str, tuple[str, ...]]  # feature: the names of its codes 0, 1, ...
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -36,10 +36,18 @@ class Form:
         n_names = {self.feature_names.index(name): len(names) for name, names in self.categories.items()}
         return tuple(tree_of(with_missing_code(table, n_names)) for table in self.tables.tables)
 
-    def codes(self) -> dict[str, dict[str, Any]]:
-        """Return what stands for each name of a category: its place in `names`, or the codes that follow them.
+    @cached_property
+    def used(self) -> set[str]:
+        """The features that affect the score."""
+        places = {feature for table in self.tables.tables for feature in table.features}
+        if self.tables.weights is not None:
+            places |= {*np.flatnonzero(self.tables.weights).tolist()}
+        return {self.feature_names[place] for place in places}
 
-        missing: None where the model has no code for it; the value is then left out, as that of a number is.
+    def codes(self) -> dict[str, dict[str, Any]]:
+        """Return the codes of each category that the model uses: of its `names` (0, 1, ...), `other` and `missing`.
+
+        missing: None if the model has no code for it; the value is then left out, as that of a number is.
         """
         return {
             name: {
@@ -48,6 +56,7 @@ class Form:
                 "missing": len(names) + 1 if self.tables.weights is None else None,
             }
             for name, names in self.categories.items()
+            if name in self.used
         }
 
     @cached_property
@@ -66,7 +75,7 @@ class Form:
         return self.tables.weights
 
     def missing_votes(self) -> list[str]:
-        """Return the features for which a missing value may score otherwise than 0 does."""
+        """Return the features for which a missing value may score differently from 0."""
         found = set()
         for table in self.tables.tables:
             for axis, (feature, cuts) in enumerate(zip(table.features, table.cuts, strict=True)):
@@ -78,7 +87,7 @@ class Form:
 
 
 def form_of(ranker: Any) -> Form:
-    """Return a fitted ranker as a sum, or say why it cannot be exported."""
+    """Return a fitted ranker as a sum; the error says why it cannot be exported."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
     alone = "but other systems score each document separately"
@@ -94,9 +103,15 @@ def form_of(ranker: Any) -> Form:
     try:
         tables: AdditiveTables = ranker.additive()
     except (DataError, TooLargeError) as error:
-        raise refusal(kind, str(error).partition("; ")[0]) from None  # without what else to do
+        raise refusal(kind, str(error).partition("; ")[0]) from None  # the reason without the advice
     filled = bool(getattr(ranker, "n_missing_", 0))
     return Form(kind, tables if tables.weights is not None else folded(tables), filled, dict(ranker.categories_))
+
+
+def first_features(what: str, request: str, form: Form) -> str:
+    """Return the note for engines that must know the features before the model."""
+    names = ", ".join(form.feature_names[:5]) + (", ..." if len(form.feature_names) > 5 else "")
+    return f"first create the {what} ({request}) with all {len(form.feature_names)} features by these names: {names}"
 
 
 def refusal(kind: str, why: str) -> DataError:

@@ -11,7 +11,7 @@ import json
 from urllib.parse import quote
 
 from rulerank.export import Export, Names
-from rulerank.export.form import Form
+from rulerank.export.form import Form, first_features
 from rulerank.export.trees import LARGEST32, float32_at_least, nested, short32
 
 PLUGINS = {"opensearch-ltr": "OpenSearch LTR", "elasticsearch-ltr": "Elasticsearch LTR"}
@@ -27,11 +27,15 @@ def export(form: Form, names: Names) -> Export:
         trees = [nested(tree, form.feature_names, float32_at_least, short32) for tree in form.with_base]
         model = {"type": "model/xgboost+json", "definition": json.dumps(trees)}
     request = f"POST /_ltr/_featureset/{quote(names.feature_set, safe='')}/_createmodel"
-    return Export(request, {"model": {"name": names.model, "model": model}}, notes=_notes(form, names.target))
+    return Export(request, {"model": {"name": names.model, "model": model}}, notes=_notes(form, names))
 
 
-def _notes(form: Form, target: str) -> tuple[str, ...]:
-    notes = [f"{PLUGINS[target]} adds in float32: scores equal predict to about seven digits"]
+def _notes(form: Form, names: Names) -> tuple[str, ...]:
+    target = names.target
+    notes = [
+        first_features("feature set", f"POST /_ltr/_featureset/{quote(names.feature_set, safe='')}", form),
+        f"{PLUGINS[target]} adds in float32: scores equal predict to about seven digits",
+    ]
     votes = form.missing_votes()
     if votes:
         shown = ", ".join(votes[:5]) + (", ..." if len(votes) > 5 else "")

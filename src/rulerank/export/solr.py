@@ -1,8 +1,8 @@
 """A model for Apache Solr's learning-to-rank module: MultipleAdditiveTreesModel, or LinearModel.
 
 A float32 value goes left when it is at most the threshold, to which Solr adds 1e-6 in float32 first. So we look for the
-threshold that lands on the float32 just below a cut. Solr knows no missing values, features have
-defaults; NaN goes right.
+threshold that lands on the float32 just below a cut. Solr has no missing values: features have defaults. NaN goes
+right.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulerank.export import Export, Names
-from rulerank.export.form import Form
+from rulerank.export.form import Form, first_features
 from rulerank.export.trees import LARGEST32, Leaf, Tree, float32_at_least
 
 SLACK = np.float32(1e-6)
@@ -27,15 +27,16 @@ def export(form: Form, names: Names) -> Export:
         "name": names.model,
         "features": [{"name": name} for name in form.feature_names],
     }
+    first = first_features("features", "PUT /solr/COLLECTION/schema/feature-store", form)
     if weights is not None:
         own = dict(zip(form.feature_names, weights.tolist(), strict=True))
         document = {"class": "org.apache.solr.ltr.model.LinearModel", **head, "params": {"weights": own}}
-        notes: tuple[str, ...] = ()
+        notes: tuple[str, ...] = (first,)
     else:
         moved: set[tuple[int, float]] = set()
         trees = [{"weight": "1", "root": _node(tree, form.feature_names, moved)} for tree in form.with_base]
         document = {"class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel", **head, "params": {"trees": trees}}
-        notes = _notes(form, moved)
+        notes = (first, *_notes(form, moved))
     return Export("PUT /solr/COLLECTION/schema/model-store", document, notes=notes)
 
 

@@ -43,6 +43,7 @@ def export(form: Form, names: Names) -> Export:
         f"the column {name!r} must hold the names of categories as text, as the model knows them "
         f"({', '.join(map(repr, own[:3]))}{', ...' if len(own) > 3 else ''})"
         for name, own in form.categories.items()
+        if name in form.used
     )
     return Export(f"run the query; it reads the table {names.feature_set}", head + text, notes=notes)
 

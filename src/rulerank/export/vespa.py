@@ -22,16 +22,16 @@ def export(form: Form, names: Names) -> Export:
     notes = []
     renamed = [f"{old!r} is {new}" for old, new in zip(form.feature_names, columns, strict=True) if old != new]
     if renamed:
-        notes.append(f"names that are no rank features are written otherwise: {', '.join(renamed[:5])}")
+        notes.append(f"names that are not rank features were changed: {', '.join(renamed[:5])}")
     if weights is not None:
         terms = [f"{weight!r} * {name}" for name, weight in zip(columns, weights.tolist(), strict=True)]
-        request = f"save as {names.model}.expression, and say expression: file:{names.model}.expression"
+        request = f"save as {names.model}.expression; in the rank profile, expression: file:{names.model}.expression"
         return Export(request, " + ".join(terms), notes=tuple(notes))
     form = form.on_grid()
     text = json.dumps([nested(tree, columns, float, float, missing_left=True) for tree in form.with_base])
     notes.append("Vespa gives 0 for an attribute without a value unless the field says otherwise; NaN is missing")
-    return Export(f'save as models/{names.model}.json, and say expression: xgboost("{names.model}.json")', text,
-                  notes=tuple(notes))  # fmt: skip
+    request = f'save as models/{names.model}.json; in the rank profile, expression: xgboost("{names.model}.json")'
+    return Export(request, text, notes=tuple(notes))
 
 
 def vespa_name(name: str) -> str:

@@ -132,7 +132,6 @@ class JudgedRun(NamedTuple):
     qid: Array
     docid: Array
     retrieved: Array  # bool
-    judged: Array  # bool
 
 
 def read_run(source: Source) -> Run:
@@ -276,10 +275,10 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
         if pair not in there and (complete or pair[0] in run_queries)
     ]
     qid, docid, scores, y, retrieved = ([*column] for column in zip(*rows, strict=True)) if rows else ([],) * 5
-    known = np.array(y, dtype=np.int32)
+    known = np.maximum(np.array(y, dtype=np.int32), 0)
     queries, documents = np.array(qid, dtype=object), np.array(docid, dtype=object)
     found = np.array(retrieved, dtype=bool)
-    return JudgedRun(np.maximum(known, 0), np.array(scores, dtype=float), queries, documents, found, known >= 0)
+    return JudgedRun(known, np.array(scores, dtype=float), queries, documents, found)
 
 
 def read_scores(source: Source) -> Array:

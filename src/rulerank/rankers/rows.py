@@ -17,7 +17,7 @@ import numpy as np
 from rulerank._util.estimator import validate
 from rulerank._util.loops import compiled
 from rulerank._util.parameters import shown, unmasked
-from rulerank._util.words import counted, listed, old_names
+from rulerank._util.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index, query_keys
 from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
@@ -263,8 +263,8 @@ def unknown_argument(place: str, name: str, known: Iterable[str]) -> TypeError:
     >>> print(unknown_argument("FittedRules", "max_pair", ["max_pairs", "seed"]))
     FittedRules has no argument 'max_pair'; did you mean 'max_pairs'?
     """
-    known, new = [*known], old_names("parameters").get(name)
-    hint = f"it is now {new}=" if new in known else next((hint for names, hint in HINTS.items() if name in names), "")
+    known = [*known]
+    hint = next((hint for names, hint in HINTS.items() if name in names), "")
     near = get_close_matches(name, known, 1)
     hint = hint or (f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{place} has no argument {name!r}; {hint}")

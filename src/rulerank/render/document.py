@@ -1,13 +1,13 @@
-"""What there is to show, in no format yet: sentences, tables, figures, and sections of them.
+"""The page model, independent of the format: sentences, tables, bars, pictures and sections.
 
-The terminal, Markdown, LaTeX and HTML render a `Page`; explanations and reports build one.
+Explanations and reports build a `Page`; `text.py`, `latex.py` and `html.py` render it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rulerank._util.words import counted
 
@@ -16,12 +16,12 @@ DASH = "–"  # where a number is missing
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A number among others, with its sign unless it is a size: shown with a bar where there is room for one."""
+    """A number with a bar, relative to the largest of its column; signed unless it is a size."""
 
     value: float
-    largest: float  # of all such numbers, without sign
+    largest: float  # absolute value in the column
     signed: bool = True
-    text: str = ""  # as it is printed, where that is not its own rounding
+    text: str = ""  # printed instead of the rounded value
 
     def __str__(self) -> str:
         return self.text or f"{self.value:{'+' if self.signed else ''}.{digits_for(self.largest)}f}"
@@ -32,7 +32,7 @@ class Bar:
         return min(1.0, abs(self.value) / self.largest) if self.largest else 0.0
 
     def span(self, *, both: bool) -> tuple[float, float]:
-        """Return where the bar begins and how long it is, from 0 to 1; both: zero is in the middle.
+        """Return start and length of the bar, from 0 to 1; both: zero is in the middle.
 
         >>> Bar(-2.0, 4.0).span(both=True), Bar(4.0, 4.0).span(both=True), Bar(4.0, 4.0).span(both=False)
         ((0.25, 0.25), (0.5, 0.5), (0.0, 1.0))
@@ -44,40 +44,36 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with more to it than its letters."""
+    """A text with a style, a value to sort by and a tooltip."""
 
     text: str
     value: float | None = None  # to sort by
     strong: bool = False
-    mark: str = ""  # an arrow after the figure
-    about: str = ""  # shown when pointed at
+    mark: str = ""  # an arrow after the number
+    about: str = ""  # tooltip in HTML
 
     def __str__(self) -> str:
         return f"{self.text}{' ' if self.mark else ''}{self.mark}"
 
 
-Content = str | Bar | Cell  # of one place in a table
+Content = str | Bar | Cell  # of one cell of a table
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table; the first n_left columns hold words, the others numbers, except where `words` names them."""
+    """A titled table; the first n_left columns and those in `words` are text, the others numbers."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[Content, ...], ...]
     n_left: int = 1
     note: str = ""
-    key: str = ""  # names it among others
-    words: tuple[str, ...] = ()  # columns further right that hold words
-    groups: tuple[str, ...] = ()  # of each row; neighbours of one group belong together
-    legend: bool = False  # say what the groups are
-    stack: bool = (
-        False  # on a phone, the columns of a row are below each other; so are those of a table without section
-    )
+    key: str = ""  # its label in LaTeX
+    words: tuple[str, ...] = ()  # other columns of text
+    stack: bool = False  # on a phone, show the columns of a row below each other, as in a table outside of a section
 
     def is_words(self, place: int) -> bool:
-        """Tell whether a column holds words."""
+        """Return whether a column is text."""
         return place < self.n_left or self.header[place] in self.words
 
     def without(self, *places: int) -> Table:
@@ -89,18 +85,18 @@ class Table:
 
     @property
     def word_places(self) -> set[int]:
-        """The columns that hold words."""
+        """The columns of text."""
         return {place for place in range(len(self.header)) if self.is_words(place)}
 
     @property
     def marked(self) -> set[int]:
-        """The columns that have marks, for which every cell leaves room."""
+        """The columns with marks, where every cell leaves room for one."""
         cells = ((place, content) for row in self.rows for place, content in enumerate(row))
         return {place for place, content in cells if isinstance(content, Cell) and content.mark}
 
     @property
     def diverging(self) -> set[int]:
-        """The columns whose bars go both ways from zero."""
+        """The columns with positive and negative bars."""
         cells = ((place, content) for row in self.rows for place, content in enumerate(row))
         return {place for place, content in cells if isinstance(content, Bar) and content.signed and content.value < 0}
 
@@ -115,19 +111,16 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as SVG for HTML, and in words what it shows; what can have files beside it takes them from `draw`."""
+    """A drawing as SVG for HTML, and what it shows in words."""
 
     title: str
     svg: str
     about: str
-    key: str = ""  # names its files, too
-    draw: Callable[[str], bytes] | None = field(default=None, compare=False, repr=False)  # a file by its ending
-    inches: float = 0.0  # how wide it was drawn, 0 when that does not matter
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, some words, and what belongs under it."""
+    """A heading, an introduction, and parts."""
 
     title: str
     parts: tuple[Table | Sentences | Picture, ...]
@@ -140,26 +133,19 @@ Block = Table | Sentences | Picture | Section
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A title, what matters most in a sentence or two, and the rest."""
+    """A title, a summary of a sentence or two, and blocks."""
 
     title: str
     lead: tuple[str, ...]
     blocks: tuple[Block, ...]
-    facts: tuple[tuple[str, str], ...] = ()  # names and values at a glance
-    groups: tuple[tuple[str, str], ...] = ()  # of rows, in all tables: a word for each, and what to call it in a legend
+    facts: tuple[tuple[str, str], ...] = ()  # key figures: names and values
     footer: str = ""
     sortable: bool = False  # in HTML, a click on a column's title sorts by it; that takes a script
 
-    @property
-    def pictures(self) -> list[Picture]:
-        """All pictures in their order."""
-        parts = [part for block in self.blocks for part in (block.parts if isinstance(block, Section) else (block,))]
-        return [part for part in parts if isinstance(part, Picture)]
-
     def in_words(self) -> Iterator[tuple[int, Table | Sentences | Section]]:
-        """Yield what formats without pictures show, in order, with the depth of each heading; sections come first.
+        """Yield the blocks without pictures, in order, with the heading level of each; a section before its parts.
 
-        A section of nothing but pictures is left out.
+        A section that has only pictures is left out.
         """
         for block in self.blocks:
             if not isinstance(block, Section):
@@ -174,7 +160,7 @@ class Page:
 
 
 def bars(values: Iterable[float], *, signed: bool = True) -> list[Bar]:
-    """Return numbers that are shown side by side.
+    """Return numbers of one column as bars.
 
     >>> [str(bar) for bar in bars([0.25, -0.5])]
     ['+0.250', '-0.500']
@@ -185,9 +171,9 @@ def bars(values: Iterable[float], *, signed: bool = True) -> list[Bar]:
 
 
 def summed(parts: Iterable[float], total: int, digits: int) -> list[Bar]:
-    """Return the parts of a sum, printed such that they add up to the printed total exactly.
+    """Return the parts of a sum, rounded so that the printed parts sum exactly to the printed total.
 
-    Where the rounded parts do not, the last digit of those nearest to the other side is one more or one less.
+    If the rounded parts do not, the last digit of those closest to the next value is changed by one.
 
     total: in units of the last digit, as `units` has it.
 
@@ -211,9 +197,9 @@ def summed(parts: Iterable[float], total: int, digits: int) -> list[Bar]:
 def summed_rows(
     parts: Sequence[tuple[tuple[Content, ...], float]], total: int, digits: int, most: int, rest: str
 ) -> list[tuple[Content, ...]]:
-    """Return the parts of a sum as rows that end in their numbers, as `summed` has them; the last of many as one.
+    """Return the parts of a sum as table rows, rounded by `summed`; the parts after `most` are one row.
 
-    rest: what one of the others is called.
+    rest: what one of these is called.
 
     >>> for row in summed_rows([(("bm25",), 0.5), (("age",), 0.25), (("length",), 0.25)], 10, 1, 1, "other feature"):
     ...     print(*row)
@@ -248,7 +234,7 @@ def in_digits(number: int, digits: int, *, signed: bool = False) -> str:
 
 
 def sum_digits(parts: Iterable[float], *totals: float) -> int:
-    """Return with how many decimals a sum is printed: three digits of its largest part, and two of what they make up.
+    """Return the number of decimals for a sum: three digits of its largest part, and two of the totals.
 
     At least two decimals, three below 10: there may be small parts.
 
@@ -279,7 +265,7 @@ def cells(*texts: str) -> tuple[Cell, ...]:
 
 
 def digits_for(largest: float) -> int:
-    """Return how many decimals show three digits of the largest number, and at least two of small ones.
+    """Return the number of decimals that shows three digits of the largest number.
 
     >>> digits_for(0.5), digits_for(0.004), digits_for(250.0)
     (3, 5, 1)
@@ -290,7 +276,7 @@ def digits_for(largest: float) -> int:
 
 
 def shown(score: float) -> str:
-    """Return a score as it stands in a sentence.
+    """Return a score as text for a sentence.
 
     >>> shown(0.60412), shown(-12.3456)
     ('0.604', '-12.35')
@@ -299,7 +285,7 @@ def shown(score: float) -> str:
 
 
 def only(text: str, name: str) -> str:
-    """Return what a text says beyond the feature's name.
+    """Return a condition without the name of its feature.
 
     >>> only("bm25 >= 0.3", "bm25"), only("f1=2", "f1")
     ('>= 0.3', '= 2')

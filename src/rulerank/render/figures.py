@@ -1,7 +1,4 @@
-"""Figures drawn with Matplotlib, as files of their own or as SVG in a page.
-
-In a page they take its font and ink, so that they are readable in the light and in the dark.
-"""
+"""Matplotlib figures as files, or as inline SVG that follows the font and the light or dark colours of the page."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from rulerank.errors import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# what our figures draw with, and what stands for it on a page that may be dark
+# colours of our figures, and their replacements on a page that may be dark
 ON_PAGE = {"#000000": "currentColor", "#30343a": "currentColor", "#e4e6ea": "#9aa0a859"}
-# what a file says about its making is left out
+# metadata that would change from run to run
 TIMELESS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 FONT = re.compile(r"font-family: [^;\"]*|(font: [^';\"]*)'[^;\"]*")  # of a text, alone or with its size
@@ -24,7 +21,7 @@ DIGITS = re.compile(r"(\d+\.\d{2})\d+")
 
 
 def plain(text: str) -> str:
-    r"""Return a name as Matplotlib draws it letter by letter: dollars would begin a formula.
+    r"""Escape dollars, which would begin a formula in Matplotlib.
 
     >>> print(plain(r"a$\badcmd{x}$b"))
     a\$\badcmd{x}\$b
@@ -33,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
-    """Return a figure as one <svg> element, the same text whenever it is drawn; key keeps its ids apart."""
+    """Return a figure as one <svg> element, identical in every run; key makes its ids unique."""
     check_matplotlib()
     import matplotlib as mpl
 
@@ -56,12 +53,12 @@ def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
 
 
 def figure_bytes(figure: Figure, suffix: str, dpi: int = 160) -> bytes:
-    """Return a figure as the content of a .png, .svg or .pdf file; nothing that changes from run to run is in it."""
+    """Return a figure as the content of a .png, .svg or .pdf file, identical in every run."""
     import matplotlib as mpl
 
     out = io.BytesIO()
     _settle(figure)
-    # letters stay letters in a PDF, and ids of an SVG do not depend on the process
+    # text stays text in a PDF, and ids of an SVG do not depend on the process
     with mpl.rc_context({"svg.hashsalt": "rulerank", "pdf.fonttype": 42}):
         kind = suffix.lower().removeprefix(".")
         figure.savefig(out, format=kind, dpi=dpi, metadata=TIMELESS[kind])
@@ -69,7 +66,7 @@ def figure_bytes(figure: Figure, suffix: str, dpi: int = 160) -> bytes:
 
 
 def _settle(figure: Figure) -> None:
-    """Lay a figure out, once: the last digits of places, and ids made of them, depend on what was drawn before."""
+    """Fix the layout: otherwise the last digits of positions, and ids made of them, depend on earlier drawings."""
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -79,7 +76,7 @@ def _settle(figure: Figure) -> None:
 
 
 def check_matplotlib() -> None:
-    """Say what to install when Matplotlib is missing."""
+    """Raise an error that says what to install if Matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401  only whether it is there
     except ImportError:

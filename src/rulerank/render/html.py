@@ -1,7 +1,6 @@
-"""Pages as HTML that needs nothing else: styles inside, no fonts, no other files, and no script but the one that sorts.
+"""Pages as self-contained HTML: inline styles, no fonts or other files, and only one script, which sorts tables.
 
-A block that stands by itself has a heading of its own; those of a section are cards under its heading. Notebooks show
-tables of values that print as text elsewhere.
+A block outside of a section has its own heading; the parts of a section are cards. Notebooks show the same tables.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, S
 from rulerank.render.text import text_table
 
 LONG = 30  # letters; longer texts get room
-N_COLOURS = 9  # of groups, in page.css
 WHOLE = """body { margin: 0; }
 @media print { @page { size: A4; margin: 14mm 12mm; } html { font-size: 9.5pt; } }
-"""  # what only a page of its own may say
+"""  # only for a whole page
 
 
 def render_html(page: Page) -> str:
@@ -34,7 +32,7 @@ def render_html(page: Page) -> str:
 
 
 def render_fragment(page: Page) -> str:
-    """Write a page as a part of another one, for notebooks."""
+    """Write a page as an HTML fragment, for notebooks."""
     return f'<div class="{_kind(page)}"><style>\n{_file("page.css")}</style><main>\n{_body(page)}\n</main></div>'
 
 
@@ -95,21 +93,15 @@ def _table(table: Table, page: Page) -> str:
         f'<th scope="col" class="{_column(table, place)}">{button.format(escape(name))}</th>'
         for place, name in enumerate(table.header)
     )
-    rows = []
-    for number, row in enumerate(table.rows):
-        group = table.groups[number] if table.groups else ""
-        first = ' class="first"' if number and group and table.groups[number - 1] != group else ""
-        dot = _dot(group, page) if group else ""
-        contents = [
-            _entry(table, place, content, place in marked, place in both, "" if place else dot)
-            for place, content in enumerate(row)
-        ]
-        rows.append(f"<tr{first}>{''.join(contents)}</tr>")
-    body = "\n".join(rows)
+    rows = (
+        "".join(_entry(table, place, one, place in marked, place in both) for place, one in enumerate(row))
+        for row in table.rows
+    )
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""
     kind = "scroll stack" if table.stack else "scroll"
     return (
-        f'{_legend(table, page)}<div class="{kind}" tabindex="0" role="region" aria-label="{escape(table.title)}">'
+        f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(table.title)}">'
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"
     )
 
@@ -118,8 +110,8 @@ def _column(table: Table, place: int) -> str:
     return "word" if table.is_words(place) else "n"
 
 
-def _entry(table: Table, place: int, content: Content, marked: bool, both: bool, dot: str) -> str:
-    """Write one place of a table; a phone shows the column's name beside it."""
+def _entry(table: Table, place: int, content: Content, marked: bool, both: bool) -> str:
+    """Write one cell of a table; on a phone the name of the column is shown beside it."""
     kind, more = _column(table, place), f' data-name="{escape(table.header[place])}"'
     if isinstance(content, Bar):
         text = _bar(content, both)
@@ -133,7 +125,7 @@ def _entry(table: Table, place: int, content: Content, marked: bool, both: bool,
         kind += " long" * (len(content.text) > LONG) + " strong" * content.strong
         more += f' data-v="{content.value}"' if content.value is not None else ""
         more += f' title="{escape(content.about)}"' if content.about else ""
-    return f'<td class="{kind}"{more}>{dot}{text}</td>'
+    return f'<td class="{kind}"{more}>{text}</td>'
 
 
 def _mark(cell: Cell) -> str:
@@ -149,28 +141,13 @@ def _bar(bar: Bar, both: bool) -> str:
     return f'<span class="{sign}">{escape(str(bar))}{drawn}</span>'
 
 
-def _legend(table: Table, page: Page) -> str:
-    if not table.legend:
-        return ""
-    names = dict(page.groups)
-    items = [f"<li>{_dot(group, page)}{escape(names.get(group, group))}</li>" for group in dict.fromkeys(table.groups)]
-    return f'<ul class="legend">\n{"".join(items)}\n</ul>\n'
-
-
-def _dot(group: str, page: Page) -> str:
-    """Write a group's dot: its colour is its place among the page's groups; grey for one that is not among them."""
-    known = [name for name, _ in page.groups]
-    colour = f" c{known.index(group) % N_COLOURS}" if group in known else ""
-    return f'<span class="dot{colour}"></span>'
-
-
 def table_of(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, note: str = "") -> Table:
     """Return rows of text as a table."""
     return Table("", tuple(header), tuple(map(tuple, rows)), n_left, note)
 
 
 def html_table(*tables: Table, title: str = "") -> str:
-    """Return tables as a part of a notebook's page.
+    """Return tables as an HTML fragment for notebooks.
 
     >>> "<td" in html_table(table_of(["measure", "mean"], [["MAP", "0.45"]]))
     True
@@ -180,7 +157,7 @@ def html_table(*tables: Table, title: str = "") -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownTable:
-    """A table that prints as aligned text, and that a notebook shows as one.
+    """A table that prints as aligned text, and is an HTML table in notebooks.
 
     >>> ShownTable(table_of(["measure", "mean"], [["MAP", "0.45"]], note="2 queries"))
     measure  mean

@@ -1,4 +1,4 @@
-"""Rows of text as tables (aligned, Markdown, LaTeX, csv), and pages for the terminal and as Markdown."""
+"""Rows of text as tables (aligned, Markdown, csv), and pages for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -10,25 +10,18 @@ from typing import Any
 
 from rulerank.render.document import Bar, Cell, Content, Page, Section, Sentences, Table
 
-_LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
-    "▲": r"$\dagger$", "▼": r"$\ddagger$", "–": "--", "—": "---", "±": r"$\pm$", "−": "$-$", "×": r"$\times$",
-    "≥": r"$\geq$", "≤": r"$\leq$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
-}  # fmt: skip
 WIDTH = 100  # of sentences and tables
 NAME = 28  # letters of a first column that is broken last
 EDGE = 3  # between columns that Rich draws
 GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
-LAST_LATIN = "\u017f"  # up to here LaTeX knows every letter
 
 
 def plain_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, words: Collection[int] = ()
 ) -> str:
-    """Align columns with blanks, the first n_left and those in words to the left and the others to the right.
+    """Align columns with spaces: the first n_left and those in words to the left, the others to the right.
 
     >>> print(plain_table(["measure", "mean"], [["MAP", "0.4453"], ["NDCG@10", "0.4480"]]))
     measure    mean
@@ -61,46 +54,13 @@ def markdown_table(
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [escaped[0], rule, *escaped[1:]])
 
 
-def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
-    r"""Write a LaTeX table; it needs the package booktabs.
-
-    >>> print(latex_table(["ranker", "MAP"], [["RE_GR", "0.4453"]]))
-    \begin{tabular}{lr}
-    \toprule
-    ranker & MAP \\
-    \midrule
-    RE\_GR & 0.4453 \\
-    \bottomrule
-    \end{tabular}
-    """
-    columns = "l" * n_left + "r" * (len(header) - n_left)
-    lines = [" & ".join(latex_text(cell) for cell in cells) + r" \\" for cells in [header, *rows]]
-    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
-
-
-def latex_text(text: str) -> str:
-    r"""Return text as LaTeX sets it letter by letter; letters it does not know are written as their numbers.
-
-    >>> print(latex_text("50 % of a_b ▲ 字"))
-    50 \% of a\_b $\dagger$ [U+5B57]
-    """
-    return "".join(
-        _LATEX.get(char) or (char if char <= LAST_LATIN and char.isprintable() else _by_number(char)) for char in text
-    )
-
-
-def _by_number(char: str) -> str:
-    return " " if char.isspace() else f"[U+{ord(char):04X}]"
-
-
 def _guarded(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula, as io/delimited.py guards those that are read back."""
+    """Return a cell that no spreadsheet executes as a formula, as io/frames.py does for tables that are read back."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write csv, numbers with all their digits.
+    """Write csv, numbers with all digits.
 
     >>> csv_table(["qid", "AP"], [["a,b", 0.5]])
     'qid,AP\\n"a,b",0.5\\n'
@@ -113,7 +73,7 @@ def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def render_text(page: Page, width: int = WIDTH) -> str:
-    """Write a page as aligned text, no wider than a terminal where that can be.
+    """Write a page as aligned text, no wider than a terminal if possible.
 
     >>> print(render_text(Page("Why", ("Because.",), (Table("Parts", ("feature", "adds"), (("bm25", "+0.2"),)),))))
     Why
@@ -128,29 +88,29 @@ def render_text(page: Page, width: int = WIDTH) -> str:
 
 
 def text_table(block: Table, width: int = WIDTH) -> str:
-    """Write a table as aligned text, words to the left.
+    """Write a table as aligned text.
 
     >>> print(text_table(Table("", ("a", "n", "why"), (("x", "10", "so"), ("yy", "9", "because")), words=("why",))))
     a    n  why
     x   10  so
     yy   9  because
     """
-    return _plain(_rich_table(block, width), width)
+    return _plain(rich_table(block, width), width)
 
 
 def _plain(drawing: Any, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    # in a notebook Rich would display the text, beside the page that Jupyter shows anyway
+    # in a notebook Rich would display the text in addition to the HTML
     Console(file=out, width=width, color_system=None, force_jupyter=False).print(drawing)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
 
 def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]:
-    """Return how wide columns are: numbers in one line, the widest columns of words narrower until all fit.
+    """Return the widths of columns: numbers on one line, the widest text columns are narrowed until the table fits.
 
-    least: of each column; words stay whole, too.
+    least: minimum width of each column; words are not broken either.
     """
     columns = [[str(row[place]) for row in block.rows] for place in range(len(block.header))]
     widths = [max([least[place], *map(len, column)]) for place, column in enumerate(columns)]
@@ -167,7 +127,7 @@ def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]
 
 
 def rich_page(page: Page, width: int | None = None) -> Any:
-    """Draw a page with Rich; width: of text without bars and lines."""
+    """Draw a page with Rich; width: of plain text, without bars and lines."""
     from rich.console import Group
     from rich.text import Text
 
@@ -179,7 +139,7 @@ def rich_page(page: Page, width: int | None = None) -> Any:
     for depth, block in page.in_words():
         parts.append(Text(block.title, style="bold cyan" if depth == 2 else "cyan"))
         if isinstance(block, Table):
-            parts += [_rich_table(block, width), *([Text(f"{margin}{block.note}", style="dim")] if block.note else [])]
+            parts += [rich_table(block, width), *([Text(f"{margin}{block.note}", style="dim")] if block.note else [])]
         else:
             sentences = block.sentences if isinstance(block, Sentences) else (block.about,) if block.about else ()
             parts += [Text(f"{margin}{sentence}") for sentence in sentences]
@@ -187,7 +147,8 @@ def rich_page(page: Page, width: int | None = None) -> Any:
     return Group(*parts)
 
 
-def _rich_table(block: Table, text_width: int | None = None) -> Any:
+def rich_table(block: Table, text_width: int | None = None) -> Any:
+    """Draw a table with Rich; text_width: of plain text, without bars and lines."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -277,7 +238,7 @@ def _content(content: Content) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep what a name contains from being taken for Markdown or HTML."""
+    """Escape Markdown and HTML."""
     for char in "\\`*_[]<>":
         text = text.replace(char, f"\\{char}")
     return text

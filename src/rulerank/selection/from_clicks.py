@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rulerank._util.estimator import clone
-from rulerank._util.words import counted, percent
+from rulerank._util.words import counted
 from rulerank.baseline import Baseline, FeatureBaseline, ModelBaseline, ScoresBaseline, check_baseline, find_baseline
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError
@@ -24,7 +24,7 @@ from rulerank.evaluation.comparison import LEAVE, clearly_less, compare_gains
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.anchored_ranker import AnchoredRanker
-from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, known_effects, weighed
+from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, weighed
 from rulerank.rankers.clicks.likelihood import ranking_losses
 from rulerank.rankers.clicks.positions import find_positions
 from rulerank.rankers.foreign import QueryKFold
@@ -38,7 +38,6 @@ CLICK_PARAMS: dict[str, Any] = {
 }  # whatever held-out clicks prefer: docs/benchmarks/clicks.md
 HARD = 10_000.0  # l2 of all features but the baseline's, whose coefficient is free
 N_SPLITS = 3
-CHANCE = 5.0  # deviations by which more clicks than looks are no chance
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
 QUERIES = ("held-out query", "held-out queries")
@@ -48,12 +47,12 @@ HINT = "Held-out clicks are only an indication; `rulerank interleave` tests whic
 def select_by_clicks(
     data: Dataset, ranker: Any = None, *, propensities: Any = None, baseline: Any = None, seed: int = 0
 ) -> Selection:
-    """Learn query intercepts from a data set that carries clicks, as `select` does.
+    """Train QueryIntercepts on a data set with clicks, for `select`.
 
-    ranker: query intercepts as they are set, which are returned whatever clicks say of them; None keeps the baseline
-        ranking unless held-out clicks show, at 95 % over queries, that the new one is better.
-    baseline: as `find_baseline` takes it; without one, the new ranking cannot be compared.
-        What was learned is in `learned`, also where the baseline is kept.
+    ranker: QueryIntercepts with parameters, returned in any case; None keeps the baseline ranking unless clicks of
+        held-out queries show that the new one is better (95 %, by query).
+    baseline: as in `find_baseline`; without one, the new ranking cannot be compared. The new model is in `learned`,
+        also if the baseline is kept.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
@@ -76,8 +75,6 @@ def select_by_clicks(
     if isinstance(start, ScoresBaseline):
         raise DataError("baseline: scores of rows do not rank new documents: name a feature, a model or a run")
     baseline = None if start is None else _baseline_scores(start, data, queries, documents)
-    if propensities is not None:
-        check_possible(propensities, rows)
     candidates = _candidates(ranker, start)
     clicks = f"{counted(int(n_clicks.sum()), 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     table: tuple[Trial, ...] = ()
@@ -141,7 +138,7 @@ def _not_compared(n_queries: int) -> Comparison:
 
 
 def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int) -> str:
-    """Say whether held-out clicks support a change from the baseline ranking, by its name; None: it is not known."""
+    """Return in words whether held-out clicks support a change; baseline: its name, None if unknown."""
     seen = f"{counted(n_impressions, 'impression')}, with clicks in {counted(found.n_queries, *QUERIES)},"
     if baseline is None:
         return "The baseline ranking is unknown, so the new one cannot be compared with it: name it with --baseline."
@@ -175,26 +172,12 @@ def _baseline_scores(start: Baseline, data: Dataset, queries: Array, documents: 
 
 
 def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: Array) -> Array:
-    """Return the score of each row, each document scored once, whatever the positions it was shown at.
+    """Return the score of each row; each document is scored once, even if it has rows for several positions.
 
-    A model that puts features on one scale by query would else see a document as often as it moved.
+    Otherwise a model that normalises by query would count such documents several times.
     """
     _, first, own = np.unique(documents, return_index=True, return_inverse=True)
     return predict(data[first])[own.reshape(-1)]
-
-
-def check_possible(propensities: Any, rows: ClickRows) -> None:
-    """Refuse propensities below the share of impressions that were clicked."""
-    impressions, clicks = rows.by_position()
-    looked = np.exp(-known_effects(propensities, rows.positions))
-    most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
-    if (clicks > most + CHANCE).any():
-        place = int((clicks > most + CHANCE).argmax())
-        raise DataError(
-            f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
-            f"impressions, but its propensity is {looked[place]:.2g}: a position cannot be clicked more often than "
-            "it is examined; give propensities that fit the log"
-        )
 
 
 def _held_out(
@@ -209,11 +192,11 @@ def _held_out(
 ) -> tuple[Array, Array | None]:
     """Return the losses of held-out queries, (n_candidates, n_queries), and those of the baseline ranking.
 
-    What positions do is found once, from all queries, so that candidates differ in scores only.
+    Position effects are estimated once, from all queries, so that candidates differ in scores only.
     """
     scores = np.empty((len(candidates), len(data)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is wrong with the data the last fit says, and of all of them
+        warnings.simplefilter("ignore")  # the final fit to all data warns
         effects = find_positions(rows, documents, propensities)
         looked = np.exp(float(effects.effects.min()) - effects.effects)
         known = dict(zip(effects.positions.tolist(), looked.tolist(), strict=True))
@@ -228,7 +211,7 @@ def _held_out(
 
     of_baseline = None
     if baseline is not None:
-        # it has the benefit of where documents stood, and of the kinder of its scores and their ranks
+        # conservative: it may use the positions of the documents, and the better of its scores and their ranks
         positions = rows.positions[rows.places]
         assert data.impressions is not None
         shown = data.impressions.count.astype(np.float64)
@@ -249,14 +232,14 @@ def select_by_clicks_and_labels(
     ranker: AnchoredRanker | None = None,
     exportable: bool = False,
 ) -> Selection:
-    """Learn from clicks, and from there on from the labelled rows of a pool (the others have grade -1).
+    """Train on clicks, then refine the model with the labelled rows of a pool (the others have grade -1).
 
     Labels refine the click model if the clicks show that it is better than the baseline ranking, and otherwise the
     baseline ranking. If the labels, which neither was trained on, show which is better, they refine that one.
 
-    baseline: a feature or a fitted ranker. One that was trained on these labels looks better on them than it is.
-    ranker: what learns from the labels; by default as in `select_from_baseline`.
-    exportable: labels start from the baseline, for what starts from another model's scores cannot be exported.
+    baseline: a feature or a fitted ranker. A ranker that was trained on these labels looks better than it is.
+    ranker: learns from the labels; by default as in `select_from_baseline`.
+    exportable: labels refine the baseline, since a model that starts from another model's scores cannot be exported.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=40, n_features=3, seed=0)
@@ -308,7 +291,7 @@ def _about_the_start(from_clicks: bool, found: Comparison | None) -> str:
 
 
 def compare_by_labels(pool: Dataset, new: Any, baseline: Any) -> Comparison:
-    """Compare two rankings that have seen no labels of a pool, features or models, by NDCG@10 on its labels."""
+    """Compare two rankings (features or models, not trained on these labels) by NDCG@10 on the labels of a pool."""
     rows = np.flatnonzero(pool.y != UNLABELLED)
     of_new, of_baseline = (find_baseline(pool.feature_names, one).scores(pool)[rows] for one in (new, baseline))
     grades, queries = pool.y[rows], query_index(pool.qid[rows])[0]

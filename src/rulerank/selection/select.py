@@ -1,8 +1,8 @@
 """Select a ranker: which method, which settings, by how well each ranks queries that it was not trained on.
 
-`select` is the one door. It tries methods or the settings of a grid by cross-validation by query or on a validation
-set; with few labels it starts from the baseline ranking (`few_labels.py`), with clicks it keeps the baseline until
-they support a change (`from_clicks.py`). Whatever was tried is in the table of a `Selection`.
+`select` compares methods, or the settings of a grid, by cross-validation by query or on a validation set. With few
+labels it starts from the baseline ranking (`few_labels.py`); with clicks it keeps the baseline until they support a
+change (`from_clicks.py`). The table of the returned `Selection` has all candidates.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Trial:
     mean: float = math.nan  # over all queries
     error: float = math.nan  # standard error of the mean
     behind: float = 0.0  # mean difference to the best setting
-    behind_error: float = math.nan  # standard error of that: much smaller, because both saw the same queries
+    behind_error: float = math.nan  # its standard error, paired by query: much smaller than that of the means
     folds: tuple[float, ...] = ()  # mean over the queries of each part; a validation set is one part
     stage: int | None = None  # the best number of steps, for rankers that learn in steps
     method: str | None = None  # where methods were tried
@@ -91,9 +91,9 @@ class Selection:
     table: tuple[Trial, ...]
     reason: str
     measure: str = "MAP"
-    n_queries: int = 0  # that were held out, 0 where there were too few to compare by
-    comparison: Comparison | None = None  # of what was learned with the baseline ranking, where there is one
-    learned: Any = None  # what was learned, where the baseline ranking was kept
+    n_queries: int = 0  # held-out queries; 0 if nothing was compared
+    comparison: Comparison | None = None  # with the baseline ranking, if there is one
+    learned: Any = None  # the new model, also if the baseline ranking was kept
     scores: Array | None = None  # of the validation set by the ranker
     fit_seconds: float = math.nan  # of one core, for the ranker alone
     facts: Mapping[str, Any] = field(default_factory=dict)  # what else is known, as plain values
@@ -160,20 +160,20 @@ def select(
     convention: str = "standard",
     ties: str | None = None,
 ) -> Selection:
-    """Try rankers, and fit the best one to all rows.
+    """Compare rankers or parameters on held-out queries, and fit the best one to all rows.
 
-    Without a ranker, the method is selected: QueryIntercepts or FittedRules, on raw values or z-scores by query
-    (fewer than 500 labels or 15 queries support no more than the first). Models on raw values can be exported,
-    so z-scores are taken only if held-out queries gain by more than one standard error. A ranker is tried with every
-    setting of the grid.
+    Without a ranker, selects the method: QueryIntercepts or FittedRules, on raw values or z-scores by query
+    (QueryIntercepts on raw values if there are fewer than 500 labels or 15 queries). Models on raw values can be
+    exported, so z-scores are used only if they are better by more than one standard error on held-out queries. With a
+    ranker, compares all combinations of the grid.
 
     Parameters
     ----------
     data: documents with grades. If some have grade -1, training starts from `baseline` (few labels).
-    ranker: one of ours, or any other with fit, predict and scikit-learn's parameters; or several by name, to try each.
-    grid: values to try by parameter, by default those of `GRID` that the ranker has.
+    ranker: a ranker with fit, predict, get_params and set_params; or a dict of rankers by name, to select one.
+    grid: values by parameter, as in GridSearchCV; by default those of `GRID` that the ranker has.
     measure: the measure to compare by.
-    vali: compare on these queries instead of by cross-validation, and fit to data alone.
+    vali: validation queries to compare on instead of cross-validation; the ranker is then fitted to data alone.
     baseline: the baseline ranking, a feature or a fitted ranker: the ranker changes it only if labels or clicks
         support the change, and the reason states whether it is better.
     clicks: a data set with clicks (`read_clicks(log).join(pool)`), to train on before the labels of data. If data
@@ -181,6 +181,7 @@ def select(
     propensities: the examination probability of each position, {1: 1.0, 2: 0.6, ...}, if known.
     exportable: try only models that `export_model` can write for a search engine; other choices are errors.
     n_splits: number of folds.
+    convention, ties: as in `evaluate`.
 
     >>> import rulerank as rr
     >>> data = rr.datasets.make_ranking(n_queries=20)
@@ -188,7 +189,8 @@ def select(
     >>> len(found.table), sorted(found.best), type(found.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
     >>> print(rr.select(data[:300]).reason)
-    QueryIntercepts: 300 labels of 10 queries are too few to choose by cross-validation (from 500 of 15)
+    QueryIntercepts: MAP ... on 10 held-out queries; 300 labels of 10 queries are too few to choose by \
+cross-validation (from 500 of 15)
     scale: raw values
     """
     _check_data(data, grid)
@@ -250,7 +252,7 @@ def default_grid(names: Collection[str], *, exportable: bool = False) -> dict[st
 
 
 def may_be_exported(ranker: Any, data: Dataset) -> bool:
-    """Tell whether an unfitted ranker can be exported once it is fitted to these rows.
+    """Return whether an unfitted ranker can be exported once it is fitted to these rows.
 
     >>> rows = Dataset([[1.0], [np.nan]], [0, 1], ["q", "q"])
     >>> may_be_exported(QueryIntercepts(), rows), may_be_exported(QueryIntercepts(missing="mean"), rows)
@@ -261,7 +263,7 @@ def may_be_exported(ranker: Any, data: Dataset) -> bool:
 
 
 def check_exportable(ranker: Any) -> None:
-    """Refuse a fitted ranker that cannot be exported, and say what would be."""
+    """Raise an error if a fitted ranker cannot be exported, with advice."""
     why = why_not_exportable(ranker)
     if why is None:
         return
@@ -275,7 +277,7 @@ def check_exportable(ranker: Any) -> None:
 
 
 def default_rankers() -> dict[str, Ranker]:
-    """Return the methods to choose from; the simpler first: of two that do equally well the earlier wins.
+    """Return the methods to choose from, the simplest first: of equally good ones the first wins.
 
     >>> [*default_rankers()][0], default_rankers()["FittedRules"]
     ('QueryIntercepts', FittedRules())
@@ -302,20 +304,21 @@ def _check_data(data: Any, grid: Any) -> None:
 
 
 def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, seed: int) -> Selection:
-    """Try methods by cross-validation: parts of the queries are held out until 1,000 queries are, or each was once."""
+    """Compare methods by cross-validation; stop after the fold with which 1,000 queries were held out."""
     if not rankers:
         raise DataError("expected at least one method to choose from: got none")
     query, ids = query_index(data.qid)
-    label = str(scoring.measure)
-    if len(data) < FEW_LABELS or ids.size < FEW_QUERIES or len(rankers) == 1:
+    label, all_scales = str(scoring.measure), {_scale(_changed(one)) for one in rankers.values()}
+    why = ""
+    if len(rankers) > 1 and (len(data) < FEW_LABELS or ids.size < FEW_QUERIES):
+        labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
+        why = f"{labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
+        rankers = dict(islice(rankers.items(), 1))
+    elif len(rankers) == 1:
+        why = "the only one to choose from"
+    if why and ids.size < N_SPLITS:
         about, first = next(iter(rankers.items()))
-        reason = f"{about}: the only one to choose from"
-        if len(rankers) > 1:
-            labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
-            reason = f"{about}: {labels} are too few to choose by cross-validation (from {FEW_LABELS} of {FEW_QUERIES})"
-        if len({_scale(_changed(one)) for one in rankers.values()}) > 1:
-            reason += f"\nscale: {_scale(_changed(first))}"
-        return Selection(fit_ranker(clone(first), data), (), reason, label)
+        return Selection(fit_ranker(clone(first), data), (), f"{about}: {why}", label)
     n_parts = min(N_SPLITS, -(-ENOUGH_QUERIES * N_SPLITS // ids.size))
     parts = list(islice(QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query), n_parts))
     rows = np.concatenate([test for _, test in parts])
@@ -332,7 +335,10 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
         table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring, prefer_raw=True)
     n_queries = np.unique(query[rows]).size
     found = fit_ranker(clone([*rankers.values()][best]), data)
-    return Selection(found, table, _reason(table, label, n_queries), label, n_queries)
+    reason = _reason(table, label, n_queries)
+    if why:
+        reason += f"; {why}" + (f"\nscale: {_scale(table[0].params)}" if len(all_scales) > 1 else "")
+    return Selection(found, table, reason, label, n_queries)
 
 
 def _changed(ranker: Any) -> dict[str, Any]:
@@ -344,7 +350,7 @@ def _changed(ranker: Any) -> dict[str, Any]:
 
 
 def _reason(table: Sequence[Trial], measure: str, n_queries: int) -> str:
-    """Say which is best, by how much, before which other method, and on which scale."""
+    """Return in words which method is best, by how much, and on which scale."""
     best = table[0]
     held_out = f"on {counted(n_queries, 'held-out query', 'held-out queries')}"
     reason = f"{best.about}: {measure} {best.mean:.4f} {held_out}"
@@ -360,7 +366,7 @@ def _reason(table: Sequence[Trial], measure: str, n_queries: int) -> str:
 
 
 def _scale(params: Mapping[str, Any]) -> str:
-    """Say on which scale a ranker learns."""
+    """Return the scale of a ranker's features in words."""
     how = params.get("normalize")
     return "raw values" if how is None else f"{'z-scores' if how == 'zscore' else how} by query"
 
@@ -368,7 +374,7 @@ def _scale(params: Mapping[str, Any]) -> str:
 def _select_settings(
     data: Dataset, ranker: Any, grid: Mapping[str, Sequence[Any]], scoring: Scoring, n_splits: int, seed: int
 ) -> Selection:
-    """Try every setting of the grid by cross-validation by query, and fit the best one to all of the data."""
+    """Compare all settings of the grid by cross-validation by query, and fit the best one to all data."""
     settings = settings_of(grid, ranker)
     query = query_index(data.qid)[0]
     parts = list(QueryKFold(n_splits, seed=seed).split(data.X, qid=query))
@@ -388,7 +394,7 @@ def _best_setting(table: Sequence[Trial], measure: str) -> str:
 def _fits(
     ranker: Any, settings: list[dict[str, Any]], data: Dataset, query: Array, parts: list[tuple[Array, Array]], bar: Bar
 ) -> Iterator[Fit]:
-    """Fit every setting without each part in turn; what several settings have in common is done once."""
+    """Fit every setting in every fold; normalise once for all settings that share a scale."""
     normalizes = isinstance(ranker, Ranker) and "normalize" in ranker.get_params(deep=False)
     groups: dict[str | None, list[int]] = {}
     for number, setting in enumerate(settings):
@@ -446,7 +452,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Scoring:
-    """What rankers are compared by; scikit-learn calls it with a fitted ranker (`make_scorer`)."""
+    """A measure to compare rankers by; scikit-learn calls it with a fitted ranker (`make_scorer`)."""
 
     measure: str | Measure = "MAP"
     convention: str = "standard"
@@ -475,7 +481,7 @@ class Scoring:
         return float(self.values(y, predict_ranker(estimator, X, qid), qid).values[0].mean())
 
     def get_metadata_routing(self) -> Any:
-        """Tell scikit-learn to hand over the queries."""
+        """Request the queries from scikit-learn."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -502,12 +508,12 @@ def make_scorer(measure: str | Measure = "MAP", convention: str = "standard", ti
     if not isinstance(measure, str | Measure):
         raise DataError(f"a scorer has one measure, such as 'MAP' or 'NDCG@10': got {measure!r}")
     made = Scoring(str(measure), convention, ties)
-    made.values([1], [0.0], [0])  # complain here, not in each fold
+    made.values([1], [0.0], [0])  # raise errors here, not in each fold
     return made
 
 
 def settings_of(grid: Mapping[str, Sequence[Any]], ranker: Any) -> list[dict[str, Any]]:
-    """Return all settings of a grid, whose parameters the ranker must have; the empty grid has one: nothing changed.
+    """Return all combinations of a grid, whose parameters the ranker must have; an empty grid has one, {}.
 
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> settings_of({"l2": [1, 10]}, QueryIntercepts()), settings_of({}, QueryIntercepts())
@@ -533,10 +539,10 @@ def compare_fits(
 ) -> tuple[tuple[Trial, ...], int, tuple[Fit, Array] | None]:
     """Score every fit on the rows of `tested` in its part.
 
-    Return the trials with their figures, the best first (of equals the first); the place of the best among them as they
-    were given; and, where there is one part, its fit at the best stage with the scores. Steps are chosen there alone:
-    what is chosen on one of several parts is not what the others would choose.
-    prefer_raw: the best is one on raw values, unless another is ahead by more than one standard error.
+    Return the trials with their results, the best first (of equals the first); the index of the best in the given
+    order; and, if there is one part, its fit at the best stage with the scores. The number of steps is chosen only
+    if there is one part: folds would choose different numbers.
+    prefer_raw: select a model on raw values, unless another is better by more than one standard error.
     """
     trials = list(trials)
     query, ids = query_index(tested.qid)
@@ -581,7 +587,7 @@ def compare_fits(
 
 
 def best_stage(ranker: Any, X: Any, part: Dataset, scoring: Scoring) -> tuple[Any, int | None]:
-    """Return a ranker that learns in steps as it was when it ranked these rows best, and that step; others as is."""
+    """Return a staged ranker at the step that ranks these rows best, and that step; other rankers as they are."""
     if not hasattr(ranker, "at_stage"):  # boosters of other libraries have staged_predict alone
         return ranker, None
     staged = ranker.staged_predict(X) if isinstance(X, Dataset) else ranker.staged_predict(X, qid=part.qid)
