@@ -160,9 +160,7 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     others = [rater_agreement(name, given, grades) for name, given in by_rater.items()]
     tables = {name: rows_of_rater(given, grades) for name, given in by_rater.items() if given.keys() & grades.keys()}
     if as_json:
-        payload = {"people": alpha.to_dict(), **parts.to_dict(), "other_raters": [one.to_dict() for one in others]}
-        by_part = {name: [row.to_dict() for row in rows] for name, rows in tables.items()}
-        print_json(payload | ({"by_part": by_part} if by_part else {}))
+        print_json({"people": alpha.to_dict(), **parts.to_dict(), "other_raters": [one.to_dict() for one in others]})
         return
     sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
     known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
