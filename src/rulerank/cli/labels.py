@@ -162,9 +162,7 @@ def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     if as_json:
         parts = {"raters": raters, "grades": by_grade}
         plain = {what: {name: share.to_dict() for name, share in found.items()} for what, found in parts.items()}
-        by_part = {name: [row.to_dict() for row in rows] for name, rows in tables.items()}
-        others_plain = [one.to_dict() for one in others]
-        print_json({"people": alpha.to_dict(), **plain, "other_raters": others_plain, "by_part": by_part})
+        print_json({"people": alpha.to_dict(), **plain, "other_raters": [one.to_dict() for one in others]})
         return
     sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
     known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
