@@ -63,7 +63,7 @@ def test_labels_learned_together_lead_where_they_lead_one_by_one(pool, per_query
 
 
 def test_what_is_too_large_for_the_table_is_learned_one_by_one(monkeypatch):
-    for params in ({"partitions": 2}, {}):
+    for params in ({"max_size": 3}, {"partitions": 2}, {}):
         if not params:
             monkeypatch.setattr(selection_module, "MAX_CELLS", 4)
         ssar = rr.SSAR(**params)

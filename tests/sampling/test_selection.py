@@ -26,7 +26,7 @@ def pools(draw):
 
 
 @settings(max_examples=80)
-@given(pools(), st.integers(1, 2))
+@given(pools(), st.integers(1, 3))
 def test_any_labels_and_any_skips_lead_to_the_row_with_the_fewest_rules_among_the_others(pool, max_size):
     X, labelled, skip = pool
     selection = rr.SSAR(max_size, discretizer=None).begin(X)

@@ -30,7 +30,7 @@ def pools(draw):
 
 
 methods = st.fixed_dictionaries(
-    {"max_size": st.integers(1, 2), "partitions": st.integers(1, 3), "per_query": st.booleans()}
+    {"max_size": st.integers(1, 4), "partitions": st.integers(1, 3), "per_query": st.booleans()}
 )
 
 

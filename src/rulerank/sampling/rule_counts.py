@@ -1,7 +1,8 @@
 """How many rules each document of the pool has, kept up to date label by label, and the loops that do it.
 
 A label changes the counts by its document's new rules: the items, and pairs of them, that no earlier document of the
-same grade had. The items that a candidate shares with the document tell which of them it has.
+same grade had. The items that a candidate shares with the document tell which of them it has. Larger rules are pairs
+once more, among the rows that have their first items too.
 
 bins    uint8[n_features, n_rows]     bin of each feature and row
 shared  uint64[n_words, n_rows]       the items a row shares with the new document: bit f % 64 of word f // 64
@@ -12,6 +13,7 @@ fresh   uint64[1 + n_items, n_words]  the items that are a new rule alone; then,
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -88,7 +90,23 @@ class RuleCounts:
         find_fresh(self.shared, np.array(rows, dtype=np.int64), self.bins.shape[0], self.fresh)
         count = partial(add_rules, self.shared, self.fresh, self.n_rules, self.projection)
         in_blocks(count, n_rows, self.n_jobs, ROWS_PER_THREAD)
+        for size in range(1, self.max_size - 1):
+            for first_items in combinations(range(self.bins.shape[0]), size):
+                self._add_pairs_behind(first_items, row, rows)
         rows.append(row)
+
+    def _add_pairs_behind(self, first_items: tuple[int, ...], row: int, earlier: list[int]) -> None:
+        """Count the new rules of these items of a row and two greater ones."""
+        features = list(first_items)
+        having = np.flatnonzero((self.bins[features] == self.bins[features, row][:, None]).all(axis=0))
+        shared = self.shared[:, having]
+        for word, bits in enumerate(shared):
+            bits &= above(first_items[-1], word)
+        find_fresh(shared, np.flatnonzero(np.isin(having, earlier)), self.bins.shape[0], self.fresh)
+        self.fresh[0] = 0  # with one item more they were counted before
+        n_rules = np.zeros(having.size, dtype=np.int64)
+        add_rules(shared, self.fresh, n_rules, np.zeros_like(n_rules), 0, having.size)
+        self.n_rules[having] += n_rules
 
     def pick(self, rows: Array) -> int:
         """Return which of some rows has the fewest rules; ties go as `SSAR` says."""

@@ -355,8 +355,8 @@ class Chooser:
 
 
 def can_look_up(counts: RuleCounts) -> bool:
-    """Tell whether items are few enough for tables of pairs."""
-    return int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
+    """Tell whether rules are small enough, and their items few enough, to be looked up in a table."""
+    return counts.max_size <= 2 and int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
 
 
 class GradeTables(RuleCounts):

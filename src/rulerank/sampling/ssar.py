@@ -32,7 +32,7 @@ class SSAR(Sampler):
 
     Parameters
     ----------
-    max_size: maximum number of items in a rule, 1 or 2.
+    max_size: maximum number of items in a rule.
     partitions: more than 1 is SSARP: the features are divided into this many groups, each chooses separately, and a
         grade that one group asked for counts for all. The paper uses 5 groups of about 12 features.
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
@@ -54,7 +54,7 @@ class SSAR(Sampler):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, 2, meaning="maximum number of items per rule"),
+        "max_size": Whole(1, meaning="maximum number of items per rule"),
         "partitions": Whole(1, meaning="number of feature groups that choose separately (SSARP)"),
         "per_query": Flag(meaning="visit the queries in turn"),
         "discretizer": DISCRETIZER,
