@@ -101,7 +101,7 @@ def test_the_table_and_the_csv_have_every_point(curve):
     ]
     assert rows[3][2:] == [str(point) for point in curve.of("QI", "strata")]
     assert "baseline bm25_body: NDCG@10 0." in curve.note
-    assert "what was gained over it in 3 splits:\nmean/worst" in curve.note
+    assert "gain over the baseline in 3 splits:\nmean/worst" in curve.note
     points = list(csv.DictReader(io.StringIO(curve.to_csv())))
     assert [float(row["worst"]) for row in points] == [point.worst for point in curve.points]
     assert len(curve.to_dict()["points"]) == len(curve.points)

@@ -281,14 +281,6 @@ def test_answers_are_checked_by_name_and_by_code(given):
     assert not check_answers(ranker, answers).same
 
 
-def test_a_new_name_that_was_taken_for_missing_is_the_reason():
-    ranker = of_brands("FittedRules")
-    missing = rr.from_frame(pl.DataFrame({"qid": [1], "price": [0.3], "brand": pl.Series([None], dtype=pl.Enum([]))}))
-    answer = {"features": {"brand": "never seen", "price": 0.3}, "score": float(ranker.predict(missing)[0])}
-    (one,) = check_answers(ranker, [answer]).answers
-    assert one.why == "a name that the model does not know was taken for a missing value"
-
-
 def test_a_number_that_is_no_code_is_refused_in_answers():
     with pytest.raises(DataError, match=r"brand must be the name of a category, or its code from 0 to 6: got 7"):
         check_answers(of_brands("FittedRules"), [{"features": {"brand": 7}, "score": 0}])

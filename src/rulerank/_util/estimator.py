@@ -102,7 +102,7 @@ class Estimator:
                 if base not in ours and name in vars(base):
                     found = vars(base)[name]
                     return found.__get__(self, full) if hasattr(found, "__get__") else found
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # raises the usual error, or that of a property
 
 
 @cache

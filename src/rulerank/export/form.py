@@ -88,8 +88,10 @@ class Form:
 
 def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum; the error says why it cannot be exported."""
-    check_is_fitted(ranker)
     kind = type(ranker).__name__
+    if not hasattr(ranker, "additive"):
+        raise refusal(kind, "it is not a ranker of this library")
+    check_is_fitted(ranker)
     alone = "but other systems score each document separately"
     mixed = getattr(ranker, "tables_", None)
     if getattr(ranker, "baseline_model_", None) is not None:
@@ -98,8 +100,6 @@ def form_of(ranker: Any) -> Form:
         raise refusal(kind, "it adds votes to a weighted value, but other systems accept either trees or weights")
     if getattr(ranker, "normalize_", None) is not None:
         raise refusal(kind, f"it normalises features by query (normalize={ranker.normalize_!r}), {alone}")
-    if not hasattr(ranker, "additive"):
-        raise refusal(kind, "it is not a ranker of this library")
     try:
         tables: AdditiveTables = ranker.additive()
     except (DataError, TooLargeError) as error:
