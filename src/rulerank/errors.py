@@ -55,7 +55,7 @@ class ModelFileError(RulerankError, ValueError):
 
 
 class OutdatedModelError(ModelFileError):
-    """A model of something that earlier versions had and this one has not."""
+    """A model of a feature that earlier versions had and this one does not."""
 
 
 class TooLargeError(RulerankError, MemoryError):
@@ -82,7 +82,7 @@ class MissingExtraError(RulerankError, ImportError):
 
 
 class EmbeddingError(RulerankError, RuntimeError):
-    """An embedder that does not answer, gives what are no vectors, or is not the one that features were made with."""
+    """An embedder that does not answer, returns invalid vectors, or is not the one the features were computed with."""
 
 
 class ClusterError(RulerankError, RuntimeError):

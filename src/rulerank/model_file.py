@@ -65,7 +65,7 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> None:
 
 
 def version_of(ranker: Any) -> str:
-    """Return by what a model is called, the first digits of its file's checksum: another model has another."""
+    """Return the version of a model: the first digits of its file's checksum."""
     checksum = hashlib.sha256()
     for part in _parts(ranker):
         checksum.update(part)
@@ -106,7 +106,7 @@ def rebuilt(saved: dict[str, Any]) -> Any:
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that no model can be written to: better before an hour of training than after."""
+    """Refuse a path that no model can be written to: before training, not after."""
     target = Path(path)
     if target.suffix.lower() == ".gz":
         raise DataError(f"a model file is not compressed: name it model.rulerank, not {os.fspath(path)}")

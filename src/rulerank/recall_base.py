@@ -1,4 +1,4 @@
-"""What judgements say beyond the grades of rows: who is judged, and how many documents of each grade a query has.
+"""What qrels hold beyond the grades of rows: which rows are judged, and how many documents of each grade a query has.
 
 One rule for documents without a judgement, wherever judgements meet documents: `counted_rows`.
 """

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.formats import FORMATS, Conversion, convert, detect, read_any, write_any
+from rulerank.io.formats import FORMATS, Conversion, convert, detect, read_any, read_together, write_any
 from rulerank.io.trec import Run, write_run
 
 DATA = Dataset([[0.1, np.nan], [2, 0], [3, 1]], [2, -1, 0], ["7", "7", "8"], ["a", "b", "a"])
@@ -230,3 +230,11 @@ def test_texts_and_categories_that_a_format_cannot_carry_are_said(tmp_path):
     assert convert(source, tmp_path / "films.txt").note == "texts, names of categories"
     assert convert(source, tmp_path / "films.qrels").note == "features, texts"
     assert convert(source, tmp_path / "again.csv").note == ""
+
+
+def test_features_that_only_a_later_file_has_are_left_out_and_named(tmp_path):
+    for name, text in (("a.csv", "qid,grade,x\n1,2,0.5\n"), ("b.csv", "qid,grade,x,y\n2,1,3,4\n")):
+        (tmp_path / name).write_text(text)
+    with pytest.warns(UserWarning, match=r"b\.csv: features that .*a\.csv lacks are left out: y$"):
+        data = read_together([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], {})
+    assert (data.feature_names, data.X.tolist()) == (("x",), [[0.5], [3]])

@@ -76,7 +76,7 @@ def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let `in_blocks` do everything in this thread: for workers that do several things at once anyway.
+    """Let `in_blocks` run everything in this thread: for workers that already run in parallel.
 
     >>> with one_thread():
     ...     in_blocks(lambda start, stop: print(start, stop), 10, n_jobs=4)
@@ -92,7 +92,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let matrix products use one thread, in the whole process, as long as anybody is inside.
+    """Limit matrix products to one thread, in the whole process, while any thread is inside.
 
     >>> with one_blas_thread():
     ...     [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"][0]

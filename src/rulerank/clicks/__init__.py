@@ -1,4 +1,4 @@
-"""What people click: logs in, counts of them, and their join with a pool.
+"""Click logs: read, counted, and joined with a pool.
 
 `log.py` opens the files of a log with DuckDB and knows their columns, `counts.py` adds a log up and finds its documents
 in a pool, `summary.py` describes a log, `simulate.py` makes clicks whose truth is known, `interleaving.py` mixes two

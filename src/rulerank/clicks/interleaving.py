@@ -1,15 +1,15 @@
-"""Two rankings mixed into one list, so that clicks tell which is better: team draft.
+"""Team-draft interleaving: two rankings mixed into one list, so that clicks show which one is better.
 
-Round by round a coin says which ranking picks first; each adds its best document that is not in the list yet. Coins
-come from a key, such as the session and the query: whoever has the key makes the same list again, and nothing is kept.
+In each round a coin decides which ranking picks first; each adds its best document that is not in the list yet. Coins
+are derived from a key, such as session and query: the same key gives the same list again, so nothing has to be stored.
 
-A place counts for a team only where both rankings could have filled it, had the coin fallen otherwise. So, whatever the
-list is so far, each place is as likely of one team as of the other, and clicks that depend on nothing but the place win
-for neither, exactly. The rest of the list, where one ranking has nothing more to give, is of no team.
+A position counts for a team only if both rankings could have filled it, depending on the coin. Each such position is
+equally likely to belong to either team, so clicks that depend on the position alone favour neither, exactly. The rest
+of the list, where one ranking has no more documents, belongs to no team.
 
-An impression, one list shown for a query in a session, is won by the ranking whose documents were clicked more; where
-both were clicked alike, or nothing was, it has no winner and is dropped. The share that is won has an interval by
-query: impressions of one query go together, and the next queries need not be like these.
+An impression, one list shown for a query in a session, is won by the ranking whose documents were clicked more; ties
+and lists without clicks are dropped. The share of wins has an interval by query, because impressions of one query are
+not independent.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def interleave_runs(
 
 
 def key_of(session: str, query: str) -> str:
-    """Return the key of a query in a session, which no other session and query have.
+    """Return a unique key of a query in a session.
 
-    A bar in the session could be taken for the one between the two, so that there its length comes first.
+    If the session contains a bar, its length comes first, so that keys stay unique.
 
     >>> key_of("s1", "green tent"), key_of("s1", "red|green"), key_of("s1|red", "green")
     ('s1|green tent', 's1|red|green', '|6|s1|redgreen')
@@ -212,7 +212,7 @@ def read_interleaving(
 
 
 def interleaving_in_words(found: Comparison) -> str:
-    """Say which of two interleaved rankings wins, and no more than clicks say.
+    """Return which of two interleaved rankings wins, as a sentence.
 
     >>> found = compare_trials("", ("B", "A"), [7, 8, 9, 8, 9, 7], [1, 2, 3, 1, 2, 2], ties=120, least=LEAST)
     >>> print(interleaving_in_words(found))

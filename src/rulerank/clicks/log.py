@@ -1,4 +1,4 @@
-"""Click logs as DuckDB reads them: which file is what, which column is which, and what a cell of it must hold.
+"""Click logs read with DuckDB: formats of files, roles of columns, and checks of cells.
 
 A log is csv, tsv, jsonl or Parquet, one file or many, plain or compressed, a data frame or a stream. What DuckDB cannot
 open by its path (a stream, a frame) goes through a temporary file. Columns become SQL expressions that are NULL
@@ -116,7 +116,7 @@ class Log:
         return found
 
     def _check(self, file: LogFile) -> None:
-        """Name what is wrong with a file, if anything is."""
+        """Raise an error that names the file and line, if the file cannot be read."""
         try:
             self._connection.execute(f"SELECT count(COLUMNS(*)) FROM {file.scan}")
         except self._error as error:
@@ -158,7 +158,7 @@ class Log:
         return self._file(path, format, path, packing)
 
     def _copied(self, source: Any, format: str | None) -> LogFile:
-        """Open what has no path that DuckDB could read."""
+        """Copy a source that DuckDB cannot open by its path."""
         content, name = read_bytes(source)
         if not content.strip():
             raise ReadError(name, None, "the file is empty")
@@ -328,7 +328,7 @@ def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
 
 
 def _mistake(error: str) -> tuple[int | None, str]:
-    """Return the line that DuckDB cannot read, and what it says of it."""
+    """Return the line that DuckDB cannot read, and its message."""
     number = re.search(r"CSV Error on Line: (\d+)", error)
     said = [line for line in error.splitlines() if re.match("Expected|Value with|Invalid unicode", line)]
     return (int(number[1]), said[0]) if number and said else (None, error.splitlines()[0] if error else "damaged")

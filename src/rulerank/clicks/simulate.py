@@ -1,4 +1,4 @@
-"""Clicks that users would give, made from true grades: for trying out what learns from clicks."""
+"""Clicks of simulated users, generated from true grades: for testing what learns from clicks."""
 
 from __future__ import annotations
 

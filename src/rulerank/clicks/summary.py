@@ -1,4 +1,4 @@
-"""What a click log holds: click rates by position, what of it a pool knows, and which documents moved."""
+"""Summary of a click log: click rates by position, how much of it is in a pool, and which documents moved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_POSITIONS = 20  # in the table
 
 
 class PositionRate(NamedTuple):
-    """How often what stood at a position was clicked, with a 95 % interval by query."""
+    """Click rate at a position, with a 95 % interval by query."""
 
     position: int
     impressions: int
@@ -29,7 +29,7 @@ class PositionRate(NamedTuple):
 
 @dataclass(frozen=True)
 class ClickSummary:
-    """What a click log holds.
+    """Summary of a click log.
 
     >>> rows = [("q", "a", 1, 100, 30), ("q", "a", 2, 50, 10), ("p", "b", 1, 100, 20)]
     >>> names = ["query", "doc", "position", "impressions", "clicks"]
@@ -45,11 +45,11 @@ class ClickSummary:
     impressions: int
     clicks: int
     positions: tuple[PositionRate, ...]
-    docs_moved: int  # pairs that were seen at more than one position
+    docs_moved: int  # pairs that were shown at more than one position
     pool: Mapping[str, Any] | None = None  # what of it a pool holds, by which the queries were found, and what it adds
 
     def sentences(self) -> list[str]:
-        """Say what was found."""
+        """Return the summary in sentences."""
         said = [
             f"{counted(self.queries, 'query', 'queries')}, {counted(self.docs, 'document')} "
             f"(pairs of query and document), {counted(len(self.positions), 'position')}; "
@@ -75,7 +75,7 @@ class ClickSummary:
         return said
 
     def remarks(self) -> list[str]:
-        """Say what looks wrong; what a model cannot learn from the log is said by training."""
+        """Return what looks wrong; training reports what a model cannot learn from the log."""
         if len(self.positions) < 3 or self.positions[-1].low <= self.positions[0].high:
             return []
         first, last = self.positions[0], self.positions[-1]
@@ -85,7 +85,7 @@ class ClickSummary:
         ]
 
     def page(self) -> Page:
-        """Return what there is to show."""
+        """Return the page to print or show."""
         shown = self.positions[:SHOWN_POSITIONS]
         largest = max((one.rate for one in shown), default=0.0)
         rows: list[tuple[Content, ...]] = []
@@ -107,9 +107,9 @@ class ClickSummary:
 
 
 def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool: int = 0) -> ClickSummary:
-    """Say what a log holds.
+    """Summarise a log.
 
-    match: where its documents stand in a pool (`ClickCounts.match`), if there is one; n_pool: how many that has.
+    match: rows of its documents in a pool (`ClickCounts.match`), if there is one; n_pool: number of rows of the pool.
     """
     table = counts.table
     pool = None

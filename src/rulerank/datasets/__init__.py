@@ -1,4 +1,4 @@
-"""Synthetic data whose truth is known: something to rank before one has data, and something to test with.
+"""Synthetic data with known truth, for trying things out and for tests.
 
 `ranking.py` makes the features and grades of a small web search, `shop.py` a shop with texts. The names load when they
 are used.

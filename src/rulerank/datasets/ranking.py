@@ -1,4 +1,4 @@
-"""Synthetic data whose right ranking is known: something to rank before one has data, and something to test with."""
+"""Synthetic ranking data with known true relevance, for trying things out and for tests."""
 
 from __future__ import annotations
 

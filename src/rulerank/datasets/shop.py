@@ -1,4 +1,4 @@
-"""A synthetic shop with texts: products, their documents, queries, and what each product is worth to who asks."""
+"""A synthetic shop with texts: products, their documents, queries, and the true grade of every pair."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def true_grades(products: Products, wanted: Intent, rng: np.random.Generator) ->
 
 
 def _match(products: Products, wanted: Intent) -> Array:
-    """Say how well each product is what was asked for, from 0 to 1."""
+    """Return how well each product matches the query, from 0 to 1."""
     match = np.ones(products.kind.size)
     if wanted.kind is not None:
         match *= products.kind == wanted.kind
@@ -306,7 +306,7 @@ def _match(products: Products, wanted: Intent) -> Array:
 
 
 def _appeal(products: Products, wanted: Intent) -> Array:
-    """Say what rating, price, stock and age are worth: they count together, and more when the query says so."""
+    """Return the value of rating, price, stock and age together; a word such as cheap in the query shifts it."""
     sure = np.minimum(1, products.reviews / 20)  # a rating of two people says little
     rating = sure * np.nan_to_num(products.rating - 3.9, nan=0.0)
     too_dear = np.maximum(0, products.dearness) * (rating < 0.4)  # people pay for what is praised

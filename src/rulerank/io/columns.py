@@ -32,7 +32,7 @@ DATE = r"\A\d{4}-\d\d-\d\d(?:[T ].*)?\z"
 US_PER_DAY = 86_400_000_000
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 
-# product_id, id, sku, docid, productId: what tells documents apart and says nothing about them
+# product_id, id, sku, docid, productId: identifiers, not features
 ID_NAME = re.compile(
     r"(?i:(?:^|[\s_.:-])(?:id|uid|uuid|guid|pid|sku|ean|gtin|upc|asin|isbn)$)"
     r"|(?i:^(?:doc|document|item|product|user|query|row|page|article|movie|film|book|post|url)id$)|[a-z]I[dD]$"
@@ -376,7 +376,7 @@ def named_row(name: str) -> int | None:
 
 
 def doc_keys(data: Dataset) -> Array:
-    """Return what labels, and runs that are judged by them, call each document: its id, or a digest of its features.
+    """Return the key of each document in labels and runs: its id, or a digest of its features.
 
     The features must be all that the file has: those that some model takes from it give other digests.
 

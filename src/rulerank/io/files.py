@@ -175,7 +175,7 @@ def format_suffix(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to read its bytes, note that it is read, and say what is wrong with it."""
+    """Open a file to read its bytes, record it as an input, and turn failures into ReadErrors."""
     name = os.fspath(path)
     with _failures(name), Path(path).open("rb") as file:
         note_input(file.fileno(), name)
@@ -184,7 +184,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def inputs_watched() -> Iterator[None]:
-    """Remember what is read from now on, so that nothing is written over it."""
+    """Record the files that are read from now on, so that no output overwrites them."""
     global _read
     before, _read = _read, {}
     try:
@@ -194,7 +194,7 @@ def inputs_watched() -> Iterator[None]:
 
 
 def note_input(file: int | str | os.PathLike[str], name: str) -> None:
-    """Say that a file, by its path or its open descriptor, is read."""
+    """Record a file, by its path or open descriptor, as an input."""
     found = identity(file)
     if _read is not None and found is not None:
         _read.setdefault(found, name)
@@ -320,7 +320,7 @@ def check_output(target: str | os.PathLike[str], sources: Iterable[str | os.Path
 
 
 def check_directory_of(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str] | None] = ()) -> Path:
-    """Return a file's path, before hours of work end in a name that nothing can be written to."""
+    """Return a file's path, or raise an error if it cannot be written to: before long work, not after."""
     path = Path(target)
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"cannot write {path}: it is a directory, or its directory does not exist")

@@ -1,5 +1,6 @@
-"""Which pairs of a query and a document to look at: the best by BM25 over all fields, the nearest by their vectors,
-both, judged ones, or those listed. The inverted index is made when it is first asked; its loops check nothing.
+"""Candidates of queries: the best by BM25 over all fields, the nearest by vectors, both, judged documents, or a run.
+
+The inverted index is built at its first use; its loops check nothing.
 """
 
 from __future__ import annotations

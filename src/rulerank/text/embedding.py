@@ -1,4 +1,4 @@
-"""Embedders: from texts to vectors whose cosine says how similar they are in meaning. One small class per kind.
+"""Embedders: from texts to vectors whose cosine measures semantic similarity. One small class per kind.
 
     static[:FOLDER]             means of token vectors: files of wordllama (by default the package's) or of model2vec
     lsa                         latent semantic analysis of the collection itself: nothing to install or to download
@@ -46,11 +46,11 @@ class Embedder(Protocol):
     batch: int
 
     def __call__(self, texts: Sequence[str]) -> Array:
-        """Return a row of numbers per text; zeros for a text that says nothing."""
+        """Return one vector per text; zeros for a text without known words."""
 
 
 def check_embedder(name: Any) -> None:
-    """Refuse what names no embedder, without opening it."""
+    """Raise an error unless this is the name of an embedder; it is not opened."""
     kind, _, rest = str(name).partition(":")
     known = kind in (STATIC, LSA) if not rest else kind in (STATIC, ONNX, SENTENCES, "http", "https")
     if not isinstance(name, str) or not known:
@@ -114,7 +114,7 @@ class Static:
 
 @compiled
 def mean_rows(rows: Array, tokens: Array, ends: Array, unknown: int, out: Array) -> None:
-    """Add up the rows of each text's tokens, the unknown one left out; a mean but for its length, which is not used."""
+    """Sum the vectors of each text's known tokens: the mean but for its length, which does not matter."""
     for text in range(out.shape[0]):
         for i in range(ends[text], ends[text + 1]):
             token = tokens[i]
@@ -142,7 +142,7 @@ class Lsa:
 
     @classmethod
     def fit(cls, analyser: Analyser, vocabulary: dict[str, int], idf: Array, texts: Sequence[str]) -> Lsa:
-        """Find the directions: words of one document alone and, of very many, the rarest ones do not count."""
+        """Fit the directions; words of a single document, and the rarest beyond MOST_WORDS, are left out."""
         from sklearn.decomposition import TruncatedSVD
 
         once = np.log(1.0 + (len(texts) - 0.5) / 1.5)
@@ -277,7 +277,7 @@ class Server:
             try:
                 with self._opener.open(Request(self.address, body, headers), timeout=self.TIMEOUT) as answer:
                     content = answer.read(self.MOST_BYTES)
-                return json.loads(content)  # half an answer is none
+                return json.loads(content)  # an incomplete answer is not JSON
             except HTTPError as error:
                 problem = self._error(f"HTTP {error.code} {error.reason}, ", error.read(2000).decode(errors="replace"))
                 if error.code not in self.AGAIN:
@@ -292,9 +292,9 @@ class Server:
         raise problem
 
     def _error(self, problem: str, said: str | None = None) -> EmbeddingError:
-        """Return what is wrong, with the beginning of what the server said; it may say the key, which nobody is shown.
+        """Return the error with the beginning of the server's answer, without the key, which the answer may repeat.
 
-        The key goes before the text is cut: half a key is a key, too.
+        The key is removed before the text is cut, so that no part of it is shown.
         """
         key = os.environ.get(KEY) or "\0"
         problem, said = problem.replace(key, "..."), (said or "").replace(key, "...").strip()
@@ -303,7 +303,7 @@ class Server:
 
 
 def _one_file(folder: Path, *patterns: str) -> Path:
-    """Return the file of the first pattern that a folder or one below it has, or say that it has none or several."""
+    """Return the one file below a folder that matches the first pattern with a match; none or several are an error."""
     for pattern in patterns:
         found = sorted(folder.rglob(pattern))
         if len(found) == 1:

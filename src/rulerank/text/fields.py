@@ -24,7 +24,7 @@ from rulerank.io.files import read_bytes
 from rulerank.io.frames import either
 from rulerank.io.texts import Documents
 
-# a link is shown and not searched; an id names the document and says nothing; none: shown, and not a feature
+# links are displayed but not searched; ids are ignored; none: displayed, not a feature
 KINDS = (
     "title", "text", "long text", "list", "category", "number", "year", "date", "vector", "link", "id", "empty", "none",
 )  # fmt: skip
@@ -154,7 +154,7 @@ def kind_of(name: str, values: Sequence[Any]) -> str:
 
 
 def number(value: Any) -> float | None:
-    """Return a number, also one that is written as text; None: it is none.
+    """Return a value as a number, also if it is written as text; None if it is not one.
 
     >>> number("1.5"), number(3), number("ten"), number("nan")
     (1.5, 3.0, None, None)
@@ -170,7 +170,7 @@ def number(value: Any) -> float | None:
 
 
 def days(value: Any) -> float | None:
-    """Return a date as days since 1970; None: it is none.
+    """Return a date as days since 1970; None if it is not one.
 
     >>> days("1970-01-03"), days("1969-12-31T23:59"), days("May 1970")
     (2.0, -1.0, None)
@@ -294,7 +294,7 @@ FORM = re.compile(r"(\w+)\((.+)\)", re.S)
 
 
 def human_name(feature: str) -> str:
-    """Return what people call a feature; a name that is not one of a text feature stays.
+    """Return the readable name of a text feature; other names stay as they are.
 
     >>> human_name("grams(title)"), human_name("covered(brand)"), human_name("bm25(all)"), human_name("pagerank")
     ('similar spelling in title', 'share of query words in brand', 'BM25 match in all fields', 'pagerank')
@@ -307,7 +307,7 @@ def human_name(feature: str) -> str:
 
 
 def read_names(source: str) -> dict[str, str]:
-    """Read what people call features: a csv file with the columns feature and name."""
+    """Read readable names of features: a csv file with the columns feature and name."""
     content, name = read_bytes(source)
     rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
     if not {"feature", "name"} <= {*(rows.fieldnames or ())}:
@@ -318,7 +318,7 @@ def read_names(source: str) -> dict[str, str]:
 
 
 def match_features(names: Iterable[str]) -> list[str]:
-    """Return the features that say how well a document matches the words of the query: more should never be worse.
+    """Return the features that measure how well a document matches the query: a higher value should never be worse.
 
     >>> match_features(["bm25(title)", "BM25_body", "length(title)", "price", "bm25x"])
     ['bm25(title)', 'BM25_body']
@@ -373,7 +373,7 @@ def default_names(fields: Sequence[Field], skewed: Sequence[str], embedded: bool
 
 
 def features_named(names: Sequence[str], fields: Sequence[Field], embedded: bool = False) -> tuple[Feature, ...]:
-    """Return the features of these names, or say which there are."""
+    """Return the features of these names, or raise an error that lists the available ones."""
     known = available(fields, embedded)
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""The index: every document's words as numbers, what is known of words and fields, documents as the loops read them."""
+"""The index: the words of every document as numbers, statistics of words and fields, and the layout of the loops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = Mapping[str, Sequence[Any]]  # field: one value per document
 
 
 def check(fits: Any, problem: str) -> None:
-    """Raise an error with what is wrong unless it fits."""
+    """Raise a DataError with this problem unless `fits` is true."""
     if not fits:
         raise DataError(problem)
 
@@ -46,7 +46,7 @@ def words_of(analyser: Analyser, words: Words, names: Sequence[str], values: Val
 def weighting_of(
     laid: tuple[Array, Array, Array], n_words: int, field_weights: Array, k1: float, b: float
 ) -> Weighting:
-    """Return how rare words are and how long fields are.
+    """Return the idf of words and the mean lengths of fields.
 
     idf is ln(1 + (N - df + .5) / (df + .5)) over all fields; lengths are means of the documents that have the field.
     """
@@ -62,7 +62,7 @@ def weighting_of(
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """What is known of a collection once it is fitted; the features of a pair need nothing else but the pair."""
+    """A fitted collection: all that is needed to compute the features of any query and document."""
 
     fields: tuple[Field, ...]
     features: tuple[Feature, ...]
@@ -83,7 +83,7 @@ class Collection:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What people read of a document, by its name on the judging page, and the field that holds it."""
+        """Display names of a document's fields in the judging UI, and the field of each."""
         found = {"title": self.fields_of("title"), "text": self.fields_of("long text"), "url": self.fields_of("link")}
         roles = {role: role if role in names else names[0] for role, names in found.items() if names}
         taken = {*roles, *roles.values(), "query_text"}

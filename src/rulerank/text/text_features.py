@@ -1,6 +1,6 @@
-"""Documents in, named features out: what documents are made of, learned once, and features of any query and document.
+"""TextFeatures: fitted on documents, computes named features of any query and document.
 
-What was learned is saved as plain values and arrays, and checked when it is loaded: compiled loops check nothing.
+The fitted state is saved as plain values and arrays and checked when it is loaded: compiled loops check nothing.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class TextFeatures(HasParameters):
         self.candidates = candidates
 
     def fit(self, documents: Documents, cache: str | PathLike[str] | None = None) -> Self:
-        """Look at the documents: kinds of fields, words, how rare they are, numbers and categories, vectors.
+        """Index the documents: types of fields, words and their idf, numbers, categories, vectors.
 
         cache: a file that keeps the vectors of texts; a later fit makes only those that it lacks.
         """
@@ -287,7 +287,7 @@ class TextFeatures(HasParameters):
 
     @cached_property
     def dense(self) -> tuple[str, Array, Array]:
-        """What dense candidates are found by: a field ("" for all), documents with vectors, float32 of unit length."""
+        """Field of the dense candidates ("" for all), documents with vectors, and these, float32 of unit length."""
         documents = self.documents_
         name = "" if ALL in documents.meanings else next(iter(documents.vectors))
         rows = unit(documents.vectors[name]) if name else documents.meanings[ALL]

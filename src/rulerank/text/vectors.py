@@ -1,4 +1,4 @@
-"""Vectors of a collection: the embedder that made them, and a file that keeps them.
+"""Vectors of a collection: the embedder that computed them, and a cache file.
 
 Vectors have unit length and 16 bits per number, in files and in memory. A document's vector is that of all its searched
 fields, brought halfway to its title's: short queries are near to titles, long ones to texts.
@@ -31,9 +31,9 @@ ALIKE = 0.999  # the least cosine of a probe's two vectors for one embedder
 
 
 class Meaning:
-    """The embedder of a collection; one that a file names is opened when it is first used, and checked.
+    """The embedder of a collection; when it is loaded from a file, it is opened and checked at its first use.
 
-    probe: its vectors of PROBES. An embedder that gives others for them is another one.
+    probe: its vectors of PROBES. A different embedder is recognised by different vectors.
     """
 
     def __init__(self, name: str, version: str, probe: Array, embedder: Embedder | None = None) -> None:
@@ -99,7 +99,7 @@ class Meaning:
         return vars(self) | {"_embedder": self._embedder if self.name == LSA else None}
 
     def rows(self, texts: Sequence[str], cache: VectorCache | None = None) -> Array:
-        """Return a vector per text, float16 of unit length; zeros where a text says nothing."""
+        """Return a vector per text, float16 of unit length; zeros for an empty text."""
         distinct = [*dict.fromkeys(text for text in texts if text.strip())]
         if cache is not None:
             found = cache.rows(distinct, self.embedder)
@@ -186,7 +186,7 @@ def _in_batches(embedder: Embedder, texts: Sequence[str], size: int) -> Iterator
 
 
 class VectorCache:
-    """A file of vectors by the digests of their texts, which only grows: what was killed goes on where it was.
+    """A file of vectors by the digests of their texts. It only grows, so an interrupted run continues where it stopped.
 
     It begins with 16 bytes (RRVECTOR, numbers per vector) and the vectors of PROBES. A file that another embedder made
     is begun anew.
