@@ -99,7 +99,7 @@ def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels,
     both, clicks, steps = (tmp_path / f"{name}.rulerank" for name in ("both", "clicks", "steps"))
     result = call(pool, "--labels", labels, "--baseline", "bm25_body", "-o", both)
     assert result.exit_code == 0, result.output
-    assert "\nLabels refine the click model: the click model orders " in result.stdout
+    assert "\nLabels refine the click model: on labels of " in result.stdout
     # the same as in two steps over the documents that were shown
     assert call(pool, "--baseline", "bm25_body", "-o", clicks).exit_code == 0
     seen = rr.read_table(pool)
