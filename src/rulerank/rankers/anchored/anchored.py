@@ -83,9 +83,9 @@ class Anchored(AnchoredRanker):
     Anchored(baseline='bm25_body')
     >>> ranker.coefficients()
     feature     coefficient  std. error     z       p  effect
-    bm25_body        0.5189      0.2513  2.06  0.0389  0.5189
-    pagerank         0.2902       0.275  1.06  0.2912  0.2902
-    bm25_title        0.233      0.2318  1.01  0.3148  0.2330
+    bm25_body        0.5565      0.2494  2.23  0.0257  0.5565
+    pagerank         0.3261      0.2721  1.20  0.2308  0.3261
+    bm25_title       0.2575      0.2327  1.11  0.2684  0.2575
     starts from the baseline ranking (bm25_body); 100 labels of 2 queries
     """
 
