@@ -195,7 +195,8 @@ DAYS = ["2026-07-18", "2020-01-01"] * 20
 )
 def test_a_frame_shows_the_features_and_reasons_that_dicts_show(read):
     frame = pl.DataFrame({"brand": ["lg", ""] * 20, "added": DAYS, "price": [1, None] * 20})
-    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    typed = frame.with_columns(pl.col("brand").cast(pl.Categorical), pl.col("added").str.to_date())
+    reranker = rr.Reranker(rr.GlobalRules().fit(typed, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
     by_dicts, by_frame = (reranker.rank(docs=docs, top=None) for docs in (frame.to_dicts(), read(frame)))
     assert by_dicts[0].features == {"brand": "lg", "added": "2026-07-18", "price": 1.0}
     assert by_dicts[-1].features == {"brand": None, "added": "2020-01-01", "price": None}
@@ -205,7 +206,7 @@ def test_a_frame_shows_the_features_and_reasons_that_dicts_show(read):
 
 @pytest.mark.parametrize("added", ["soon", "2026-13-45", 2026, 1_795_000_000, 46344, True, [18262]])
 def test_what_is_not_a_date_is_refused_where_the_model_reads_dates(added):
-    frame = pl.DataFrame({"added": ["2026-11-18", "2020-01-01"] * 20})
+    frame = pl.DataFrame({"added": ["2026-11-18", "2020-01-01"] * 20}).with_columns(pl.col("added").str.to_date())
     reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
     wanted = "^document 1: added must be a date such as 2026-11-18, or days since 1970-01-01 as a number"
     with pytest.raises(
@@ -216,7 +217,8 @@ def test_what_is_not_a_date_is_refused_where_the_model_reads_dates(added):
 
 def test_a_time_of_day_is_shown_to_five_minutes_which_float32_can_hold():
     frame = pl.DataFrame({"added": ["2026-02-03T10:17", "2026-02-03T09:55"] * 20})
-    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    typed = frame.with_columns(pl.col("added").str.to_datetime())
+    reranker = rr.Reranker(rr.GlobalRules().fit(typed, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
     for docs in (frame[:2], frame[:2].to_dicts()):
         shown = [one.features["added"] for one in reranker.rank(docs=docs)]
         assert shown == ["2026-02-03 10:15", "2026-02-03 09:55"]

@@ -114,7 +114,9 @@ def test_whole_numbers_may_be_written_as_floats_and_numbers_beyond_all_bounds_ar
 
 
 def test_a_number_for_a_category_is_refused(ask):
-    frame = pl.DataFrame({"brand": ["lg", "sony"] * 20, "price": [1.0, 2.0] * 20})
+    frame = pl.DataFrame(
+        {"brand": ["lg", "sony"] * 20, "price": [1.0, 2.0] * 20}, {"brand": pl.Categorical, "price": pl.Float64}
+    )
     client = ask(rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10)))
     answer = client.post("/rank", json={"documents": [{"features": {"brand": 1, "price": 1}}]})
     assert answer.status_code == 422
