@@ -42,7 +42,7 @@ MISTAKES = [
     ("sample train.txt --sampler ssar -o a.qrels", "qrels have grades, which raters give later: write the documents"),
     ("sample train.txt --sampler best", "unknown sampler 'best'; choose from strata, ssar"),
     ("sample train.txt --sampler ssar:size=1", "--sampler: unknown setting 'size'; choose from max_size, partitions"),
-    ("sample train.txt --sampler ssar:max_size=0", "max_size must be an integer between 1 and 2: got 0"),
+    ("sample train.txt --sampler ssar:max_size=0", "max_size must be an integer of at least 1: got 0"),
     ("sample train.txt --sampler ssar --baseline f1", "ssar does not use a baseline ranking: leave out --baseline"),
     ("sample train.txt --sampler ssar -n 0", "-n must be an integer of at least 1: got 0"),
     ("sample train.txt --sampler ssar --labels other.csv", "other.csv: document 'd9' of query 'q1' is not in train.tx"),

@@ -257,13 +257,14 @@ def read_together(sources: Sequence[str], columns: dict[str, Any]) -> Dataset:
     files = [read_documents(source, columns, graded=True) for source in sources]
     names = [file.data.feature_names for file in files]
     chosen = max(names, key=len) if all(file.format == "letor" for file in files) else names[0]
+    data = Dataset.concat([file.with_features(chosen) for file in files])
     for file in files[1:]:
         more = [name for name in file.data.feature_names if name not in chosen]
         if more:
             warnings.warn(
                 f"{file.name}: features that {files[0].name} lacks are left out: {listed(more)}", stacklevel=2
             )
-    return Dataset.concat([file.with_features(chosen) for file in files])
+    return data
 
 
 def read_scored(source: Any, format: str | None = None) -> Run:
